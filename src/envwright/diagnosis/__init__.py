@@ -1,0 +1,1 @@
+"""From rollouts to structured evidence, and from evidence to an engineer's context."""

@@ -1,0 +1,54 @@
+"""The kinds of engineer: one dictionary from kind to builder, and one function that uses it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from envwright.configuration import KnobBounds
+from envwright.engineer import Engineer, Evidence, Table
+from envwright.engineers.llm import LlmEngineer, LlmSettings
+from envwright.engineers.null import Fixed, Keep, NullSettings, Random
+from envwright.policy import Policy
+
+EngineerSettings = Annotated[LlmSettings | NullSettings, Field(discriminator="kind")]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the builders may use; each takes what its kind needs.
+
+    Attributes:
+        policies: "policy" and "base" -> a function that gives the policy when it is asked.
+        render: evidence -> the context text.
+        retry_message: the reader's message -> what the engineer is told.
+        knobs: the knobs of the testbed.
+        uniform: the testbed's uniform configuration.
+        seed: the run's seed.
+    """
+
+    policies: dict[str, Callable[[], Policy]]
+    render: Callable[[Evidence], str]
+    retry_message: Callable[[str], str]
+    knobs: tuple[KnobBounds, ...]
+    uniform: Table
+    seed: int
+
+
+def _llm(settings: LlmSettings, parts: Parts) -> Engineer:
+    policy = parts.policies[settings.model]
+    return LlmEngineer(policy, parts.render, parts.retry_message, parts.knobs, settings, parts.seed)
+
+
+ENGINEERS: dict[str, Callable[[Any, Parts], Engineer]] = {
+    "llm": _llm,
+    "keep": lambda settings, parts: Keep(),
+    "uniform": lambda settings, parts: Fixed(parts.uniform),
+    "random": lambda settings, parts: Random(parts.knobs, parts.seed),
+}
+
+
+def build_engineer(settings: LlmSettings | NullSettings, parts: Parts) -> Engineer:
+    """Returns the engineer of the settings' kind."""
+    return ENGINEERS[settings.kind](settings, parts)

@@ -1,0 +1,33 @@
+"""The faults a user can mend: shown as one message, without a traceback, with exit code 2.
+
+Every message says what must hold, what was got, and what to do. Faults inside a rollout or a
+proposal are never exceptions: they are data (`Verdict.failure`, `Attempt.error`).
+"""
+
+
+class EnvwrightError(Exception):
+    """Root of everything the command line reports without a traceback."""
+
+
+class RecipeError(EnvwrightError, ValueError):
+    """A recipe, an override or a command-line value breaks its schema."""
+
+
+class ConfigurationError(EnvwrightError, ValueError):
+    """A generator configuration is outside the legal space."""
+
+
+class GenerationError(EnvwrightError):
+    """A legal configuration asks for boards that do not exist or could not be found."""
+
+
+class DataFileError(EnvwrightError, ValueError):
+    """A file given by the user is missing, truncated or of the wrong form."""
+
+
+class RunDirectoryError(EnvwrightError):
+    """A run directory is in use, already there, or not a run directory."""
+
+
+class MissingExtraError(EnvwrightError, ImportError):
+    """An optional dependency is not installed; the message names the extra."""

@@ -1,0 +1,1 @@
+"""Rates and their intervals over judged rollouts."""

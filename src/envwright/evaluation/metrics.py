@@ -1,0 +1,44 @@
+"""Rates and their intervals: numbers a reader can recompute from counts."""
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from envwright.seeds import derive_seed
+
+CONFIDENCE = 0.95
+RESAMPLES = 10_000
+
+
+def wilson_interval(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Returns Wilson's score interval of a rate; (0, 1) without trials."""
+    if trials == 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    rate = successes / trials
+    centre = (rate + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z / (1 + z * z / trials) * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def paired_difference(
+    before: Sequence[bool], after: Sequence[bool], confidence: float = CONFIDENCE
+) -> tuple[float, float, float]:
+    """Returns the mean difference after - before on the same tasks, and its paired bootstrap interval.
+
+    Tasks are resampled, each with both of its outcomes; the generator's seed is derived from the data, so the same
+    data give the same interval.
+
+    Raises:
+        ValueError: the two are not of one length, or empty.
+    """
+    if len(before) != len(after) or not before:
+        raise ValueError(f"paired outcomes must be of one length above 0, got {len(before)} and {len(after)}")
+    differences = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
+    generator = np.random.default_rng(derive_seed("paired difference", differences.tolist()))
+    picks = generator.integers(0, len(differences), size=(RESAMPLES, len(differences)))
+    means = differences[picks].mean(axis=1)
+    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(differences.mean()), float(low), float(high)

@@ -1,0 +1,82 @@
+"""The miniature's own report: how well it plans, and how often its first answer as an engineer is usable."""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from envwright.configuration import knob_bounds
+from envwright.diagnosis.context import PRESETS
+from envwright.engineers.proposal_parser import UnusableAnswer, parse_proposal
+from envwright.diagnosis.statistics import score_rollouts
+from envwright.evaluation.metrics import wilson_interval
+from envwright.miniature.dialogues import context, random_evidence
+from envwright.miniature.settings import MiniatureSettings
+from envwright.policies.transformers_policy import TransformersPolicy
+from envwright.policy import Sampling
+from envwright.rollout import Rollout, collect_rollouts
+from envwright.seeds import derive_seed
+from envwright.testbeds.mapf_frozenlake.knobs import MapfKnobs
+from envwright.testbeds.mapf_frozenlake.testbed import MapfFrozenLake, MapfSettings
+
+PLAN_TOKENS = 160
+PROPOSAL_TOKENS = 640
+
+
+def evaluate_miniature(model: Any, tokenizer: Any, settings: MiniatureSettings) -> dict[str, Any]:
+    """Returns valid and optimal rates per agents and size, and usable first answers per preset."""
+    policy = TransformersPolicy(model, tokenizer)
+    return {
+        "plans": {
+            f"{agents} agents, temperature {temperature:g}": _plans(policy, settings, agents, temperature)
+            for agents in (2, 3, 4)
+            for temperature in (0.0, 1.0)
+        },
+        "usable_first_answers": {name: _usable(policy, settings, name) for name in PRESETS},
+    }
+
+
+def _plans(policy: TransformersPolicy, settings: MiniatureSettings, agents: int, temperature: float) -> dict[str, Any]:
+    sizes = tuple(range(3 if agents < 4 else 4, 11))
+    ratios = (0.1, 0.2, 0.3, 0.4)
+    testbed = MapfFrozenLake(
+        MapfSettings(sizes=sizes, agents=agents, validation_hole_ratios=ratios, allow_repeats=True)
+    )
+    tasks = testbed.validation_set(settings.evaluation_boards, derive_seed("miniature report", settings.seed))
+    rollouts = collect_rollouts(policy, tasks, testbed, Sampling(temperature=temperature, max_tokens=PLAN_TOKENS))
+    rows = {source: _rates([r for r in rollouts if r.task.source == source]) for source in testbed.sources}
+    return {"all": _rates(rollouts), **rows}
+
+
+def _rates(rollouts: Sequence[Rollout]) -> dict[str, float]:
+    score = score_rollouts(rollouts)
+    low, high = wilson_interval(score.valid, score.rollouts)
+    return {
+        "boards": score.rollouts,
+        "valid": round(score.valid_rate, 3),
+        "valid_low": round(low, 3),
+        "valid_high": round(high, 3),
+        "optimal": round(score.optimal_rate, 3),
+        "parsed": round(score.rate(score.parsed), 3),
+    }
+
+
+def _usable(policy: TransformersPolicy, settings: MiniatureSettings, preset: str) -> float:
+    """Returns the share of fresh contexts whose first answer gives a configuration."""
+    generator = random.Random(derive_seed("miniature contexts", preset, settings.seed))
+    cases = [random_evidence(generator) for _ in range(settings.evaluation_contexts)]
+    answers = policy.generate(
+        [[{"role": "user", "content": context(evidence, preset)}] for evidence in cases],
+        Sampling(temperature=1.0, max_tokens=PROPOSAL_TOKENS, seed=settings.seed),
+    )
+    usable = sum(
+        _is_usable(answer.text, evidence.current.configuration) for answer, evidence in zip(answers, cases, strict=True)
+    )
+    return usable / len(cases)
+
+
+def _is_usable(text: str, previous: dict[str, dict[str, float]]) -> bool:
+    try:
+        parse_proposal(text, previous, knob_bounds(MapfKnobs))
+    except UnusableAnswer:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Tables and pages recomputed from a run directory."""

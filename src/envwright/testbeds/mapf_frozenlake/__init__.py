@@ -1,0 +1,1 @@
+"""MAPF-FrozenLake: multi-agent path finding on a frozen lake with holes."""
