@@ -1,6 +1,12 @@
-"""Makes the oracles and case readers beside the tests importable."""
+"""Makes the oracles, case readers and contracts beside the tests importable."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "testbeds" / "mapf_frozenlake"))
+from hypothesis import settings
+
+settings.register_profile("shared machine", deadline=None)
+settings.load_profile("shared machine")
+
+TESTS = Path(__file__).parent
+sys.path += [str(TESTS / "testbeds" / "mapf_frozenlake"), str(TESTS / "engineers")]

@@ -42,16 +42,28 @@ class RunStore:
         Raises:
             RunDirectoryError: there is something at the path already.
         """
+        cls.check_new(path)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunDirectoryError(f"a new run must be able to make {path}: {error}; choose another output") from error
+        store = cls(path)
+        store.write_json(ENVIRONMENT, environment)
+        store.write_text(RECIPE, recipe)  # last: a directory with a recipe is a run
+        return store
+
+    @staticmethod
+    def check_new(path: Path) -> None:
+        """Makes sure that a new run would overwrite nothing.
+
+        Raises:
+            RunDirectoryError: there is something at the path already.
+        """
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise RunDirectoryError(
                 f"a new run needs a directory that does not exist, got {path}: "
                 f"choose another output, or go on with `envwright resume {path}`"
             )
-        path.mkdir(parents=True, exist_ok=True)
-        store = cls(path)
-        store.write_json(ENVIRONMENT, environment)
-        store.write_text(RECIPE, recipe)  # last: a directory with a recipe is a run
-        return store
 
     @classmethod
     def open(cls, path: Path) -> "RunStore":

@@ -1,6 +1,6 @@
-"""From a proposal to a legal configuration: clamp, floor, renormalise, hold inside a trust region; record each change."""
+"""From a proposal to a legal configuration: clamp, floor, cap, renormalise, trust region; each change is recorded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -8,9 +8,17 @@ from envwright.configuration import KnobBounds
 from envwright.engineer import Correction, Proposal, Redesign, Table
 
 DIGITS = 4
+UNITS = 10**DIGITS
+"""A share is a whole number of units, so that the shares sum to 1 exactly and projecting twice changes nothing."""
 SHARE = "data_ratio"
 NOTICEABLE = 0.01
-"""A change of a share by less than this comes from rounding and renormalising, and is not worth a record."""
+"""A share that renormalising moves by no more than this is not worth a record; every other step is recorded."""
+ROUNDING = 1 / UNITS
+"""A smaller change is rounding."""
+
+
+Reasons = dict[tuple[str, str], list[str]]
+"""(source, knob) -> why it was corrected, in the order of the steps."""
 
 
 class TrustRegion(BaseModel):
@@ -23,105 +31,135 @@ class TrustRegion(BaseModel):
 
 
 class GuardrailSettings(BaseModel):
-    """What is done to every proposal; null switches the trust region off."""
+    """What is done to every proposal; null switches the cap or the trust region off."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     floor: float = Field(default=0.02, ge=0, lt=0.1, description="smallest share of a source, against forgetting")
+    cap: float | None = Field(default=None, ge=0.1, le=1, description="largest share of a source")
     trust_region: TrustRegion | None = Field(default_factory=TrustRegion)
 
 
-def project(
-    proposal: Proposal, previous: Table, knobs: Sequence[KnobBounds], settings: GuardrailSettings
-) -> Redesign:
-    """Returns the legal configuration nearest to the proposal in the declared steps.
+def project(proposal: Proposal, previous: Table, knobs: Sequence[KnobBounds], settings: GuardrailSettings) -> Redesign:
+    """Returns the legal configuration that the proposal becomes, with every correction and its reason.
 
     Args:
         proposal: what the engineer wants; without a table the previous configuration is kept.
-        previous: the configuration it edits; it keeps its value as the centre of the trust region.
+        previous: the legal configuration that it edits. The trust region is centred on it, or, where its shares break
+            the floor or the cap, on the shares these make of it: floor and cap win over the trust region.
         knobs: the bounds.
-        settings: floor and trust region. Where the previous shares break the floor, the floor wins.
+        settings: floor, cap and trust region. With too many or too few sources for them, the shares are equal.
     """
     if proposal.table is None:
         return Redesign(configuration=previous, status="kept", proposal=proposal)
-    corrections: list[Correction] = []
-    table = _clamp(proposal.table, previous, knobs, settings.trust_region, corrections)
-    shares = _shares({source: row[SHARE] for source, row in table.items()}, settings.floor)
+    reasons: Reasons = {}
+    table = _clamp(proposal.table, knobs, reasons)
+    shares = _normalise(_shares(table), settings, reasons)
     if settings.trust_region:
-        old = _shares({source: row[SHARE] for source, row in previous.items()}, settings.floor)
-        shares = _hold(shares, old, settings.trust_region.data_ratio)
-    for source, share in shares.items():
-        asked = proposal.table[source][SHARE]
-        if abs(share - asked) > NOTICEABLE:
-            corrections.append(_correction(source, SHARE, asked, share, _share_reason(proposal.table, settings)))
-        table[source][SHARE] = share
+        centre = _normalise(_shares(previous), settings, {})
+        shares = _hold_shares(shares, centre, settings.trust_region.data_ratio, reasons)
+        table = _hold_knobs(table, previous, settings.trust_region.other, reasons)
+    legal = {
+        source: {name: shares[source] if name == SHARE else round(value, DIGITS) for name, value in row.items()}
+        for source, row in table.items()
+    }
+    corrections = tuple(
+        Correction(
+            source=source,
+            knob=knob,
+            proposed=proposal.table[source][knob],
+            became=legal[source][knob],
+            reason="; ".join(texts),
+        )
+        for (source, knob), texts in reasons.items()
+    )
     status = "corrected" if corrections else "accepted"
-    return Redesign(configuration=table, status=status, corrections=tuple(corrections), proposal=proposal)
+    return Redesign(configuration=legal, status=status, corrections=corrections, proposal=proposal)
 
 
-def _clamp(
-    table: Table,
-    previous: Table,
-    knobs: Sequence[KnobBounds],
-    region: TrustRegion | None,
-    corrections: list[Correction],
-) -> Table:
-    clamped: Table = {source: dict(row) for source, row in table.items()}
-    for source, row in clamped.items():
+def _note(reasons: Reasons, source: str, knob: str, reason: str) -> None:
+    reasons.setdefault((source, knob), []).append(reason)
+
+
+def _shares(table: Table) -> dict[str, float]:
+    return {source: row[SHARE] for source, row in table.items()}
+
+
+def _clamp(table: Table, knobs: Sequence[KnobBounds], reasons: Reasons) -> Table:
+    clamped: Table = {source: {} for source in table}
+    for source, row in table.items():
         for knob in knobs:
-            asked = row[knob.name]
-            value = min(max(asked, knob.lower), knob.upper)
-            reason = f"{knob.name} must lie in {knob.lower:g}..{knob.upper:g}"
-            if region and knob.name != SHARE:
-                centre = previous[source][knob.name]
-                held = min(max(value, centre - region.other), centre + region.other)
-                if held != value:
-                    value, reason = held, f"{knob.name} may change by at most {region.other:g} per round"
-            row[knob.name] = round(value, DIGITS)
-            if abs(value - asked) > 10**-DIGITS:
-                corrections.append(_correction(source, knob.name, asked, row[knob.name], reason))
+            value = min(max(row[knob.name], knob.lower), knob.upper)
+            if value != row[knob.name]:
+                _note(reasons, source, knob.name, f"{knob.name} must lie in {knob.lower:g}..{knob.upper:g}")
+            clamped[source][knob.name] = value
     return clamped
 
 
-def _shares(shares: dict[str, float], floor: float) -> dict[str, float]:
-    """Returns the shares on the simplex with every share at least the floor (or equal, if there are too many)."""
-    floor = min(floor, 1 / len(shares))
-    total = sum(shares.values())
+def _normalise(shares: Mapping[str, float], settings: GuardrailSettings, reasons: Reasons) -> dict[str, float]:
+    """Returns the shares scaled to sum 1, each between floor and cap."""
     even = 1 / len(shares)
-    fractions = {source: share / total if total > 0 else even for source, share in shares.items()}
-    fixed: set[str] = set()
-    while True:
-        room = 1 - floor * len(fixed)
-        free = sum(share for source, share in fractions.items() if source not in fixed)
-        scaled = {s: floor if s in fixed else share / free * room for s, share in fractions.items()}
-        low = {source for source, share in scaled.items() if share < floor - 1e-12}
-        if not low:
-            return _rounded(scaled)
-        fixed |= low
+    floor = min(settings.floor, even)
+    cap = max(settings.cap or 1.0, even)
+    scaled = _in_units(_scale(shares, floor, cap))
+    total = sum(shares.values())
+    for source, share in scaled.items():
+        if share <= floor + ROUNDING and share > shares[source] + ROUNDING:
+            _note(reasons, source, SHARE, f"each share must be at least {floor:g}")
+        elif share >= cap - ROUNDING and share < shares[source] - ROUNDING:
+            _note(reasons, source, SHARE, f"each share must be at most {cap:g}")
+        elif abs(share - shares[source]) > NOTICEABLE:
+            _note(reasons, source, SHARE, f"rescaled so that the shares sum to 1 (they summed to {total:.2f})")
+    return scaled
 
 
-def _hold(shares: dict[str, float], old: dict[str, float], limit: float) -> dict[str, float]:
-    """Returns the shares, moved back towards the old ones until their total variation is within the limit."""
-    distance = sum(abs(share - old[source]) for source, share in shares.items()) / 2
-    if distance <= limit:
+def _scale(shares: Mapping[str, float], floor: float, cap: float) -> dict[str, float]:
+    """Returns clip(factor * share, floor, cap) with the one factor that makes the sum 1, found by bisection."""
+    weights = {source: max(share, 1e-9) for source, share in shares.items()}  # zeros can still be raised to fill the sum
+
+    def clipped(factor: float) -> dict[str, float]:
+        return {source: min(max(factor * weight, floor), cap) for source, weight in weights.items()}
+
+    low, high = 0.0, 1 / min(weights.values())
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sum(clipped(middle).values()) < 1 else (low, middle)
+    return clipped(high)
+
+
+def _in_units(shares: Mapping[str, float]) -> dict[str, float]:
+    """Returns the shares in whole units that sum to 1 exactly (largest remainders), none moved by a unit or more."""
+    exact = {source: share * UNITS for source, share in shares.items()}
+    units = {source: int(value + 1e-3) for source, value in exact.items()}
+    by_remainder = sorted(exact, key=lambda source: units[source] - exact[source])
+    for source in by_remainder[: UNITS - sum(units.values())]:
+        units[source] += 1
+    return {source: count / UNITS for source, count in units.items()}
+
+
+def _hold_shares(
+    shares: dict[str, float], centre: Mapping[str, float], limit: float, reasons: Reasons
+) -> dict[str, float]:
+    """Returns the shares, moved back towards the centre until their total variation is within the limit."""
+    distance = sum(abs(share - centre[source]) for source, share in shares.items()) / 2
+    if distance <= limit + 1e-9:
         return shares
-    pull = (limit - len(shares) * 10**-DIGITS) / distance  # room for rounding
-    return _rounded({source: old[source] + pull * (share - old[source]) for source, share in shares.items()})
+    step = max(limit - len(shares) * ROUNDING / 2, 0.0) / distance  # leaves room for rounding to units
+    held = _in_units({source: centre[source] + step * (share - centre[source]) for source, share in shares.items()})
+    for source, share in held.items():
+        if abs(share - shares[source]) > ROUNDING:
+            _note(reasons, source, SHARE, f"the shares may change by at most {limit:g} in all (total variation)")
+    return held
 
 
-def _rounded(shares: dict[str, float]) -> dict[str, float]:
-    """Returns the shares with four digits and an exact sum; the largest takes the remainder."""
-    rounded = {source: round(share, DIGITS) for source, share in shares.items()}
-    largest = max(rounded, key=lambda source: rounded[source])
-    rounded[largest] = round(rounded[largest] + 1 - sum(rounded.values()), DIGITS)
-    return rounded
-
-
-def _share_reason(table: Table, settings: GuardrailSettings) -> str:
-    total = sum(row[SHARE] for row in table.values())
-    region = f", total change at most {settings.trust_region.data_ratio:g}" if settings.trust_region else ""
-    return f"shares must sum to 1 (they summed to {total:.2f}), each at least {settings.floor:g}{region}"
-
-
-def _correction(source: str, knob: str, proposed: float, became: float, reason: str) -> Correction:
-    return Correction(source=source, knob=knob, proposed=proposed, became=became, reason=reason)
+def _hold_knobs(table: Table, previous: Table, limit: float, reasons: Reasons) -> Table:
+    """Returns the table with every knob but the share within the limit of its previous value."""
+    held: Table = {source: dict(row) for source, row in table.items()}
+    for source, row in held.items():
+        for name, value in row.items():
+            centre = previous[source][name]
+            nearest = min(max(value, centre - limit), centre + limit)
+            if name != SHARE and abs(nearest - value) > ROUNDING:
+                _note(reasons, source, name, f"{name} may change by at most {limit:g} per round")
+                row[name] = nearest
+    return held

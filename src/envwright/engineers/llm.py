@@ -23,7 +23,9 @@ class LlmSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["llm"] = "llm"
-    model: Literal["policy", "base"] = Field(default="policy", description="policy: the live checkpoint; base: untrained")
+    model: Literal["policy", "base"] = Field(
+        default="policy", description="policy: the checkpoint just trained; base: untrained"
+    )
     retries: int = Field(default=2, ge=0, description="how often an unusable answer is asked for again")
     sampling: Sampling = Field(default_factory=lambda: Sampling(max_tokens=1024))
 

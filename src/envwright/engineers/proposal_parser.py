@@ -1,8 +1,11 @@
-"""From an engineer's free text to plain configuration values: untrusted, size-limited, never loaded unsafely."""
+"""From an engineer's free text to plain configuration values: untrusted, bounded in time and size, never executed."""
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import groupby
 from typing import Any
 
 import yaml
@@ -11,155 +14,191 @@ from envwright.configuration import KnobBounds
 from envwright.engineer import Table
 
 MAX_ANSWER_CHARACTERS = 200_000
+MAX_BLOCKS = 20
 MAX_BLOCK_CHARACTERS = 20_000
 MAX_NODES = 2_000
 MAX_DEPTH = 6
 MAX_REASON_CHARACTERS = 500
+REASONS = "reasons"
 WRAPPERS = ("configuration", "config", "sizes", "sources")
+NO_BLOCK = "the answer must hold one fenced yaml block, there is none"
 
-_FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
-_ROW = re.compile(r"^[ \t]*[\"']?[\w ]{1,40}[\"']?[ \t]*:[ \t]*\{[^{}\n]*\},?[ \t]*$", re.MULTILINE)
-_SOURCE_WORDS = re.compile(r"^(?:size|map)?[ _]*(\w+?)(?:x\1)?$", re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t]*```[ \t]*(?P<language>\w*)[^\n]*$", re.MULTILINE)
+_ROW = re.compile(r"[\"']?[\w ]{1,40}[\"']?[ \t]*:[ \t]*\{[^{}]*\},?")
+_SIZE = re.compile(r"(?:size|map)?[ _]*(\d+)(?: ?[x\u00d7] ?\1)?", re.IGNORECASE)
+_NUMBER = re.compile(r"([-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[-+]?\d+)?)\s*(%?)", re.IGNORECASE | re.ASCII)
+_DECIMAL_COMMA = re.compile(r"(:[ \t]*[-+]?\d+),(\d+%?(?=[ \t]*(?:[,}\r\n]|\Z)))")
 
 
-class UnusableAnswer(ValueError):  # noqa: N818 - it names what the answer is, and its text is sent back
+class UnusableAnswer(ValueError):
     """The answer gives no configuration; the message is what the engineer is told when asked again."""
 
 
 def parse_proposal(text: str, previous: Table, knobs: Sequence[KnobBounds]) -> tuple[Table, dict[str, str]]:
     """Returns the full table an answer asks for, and its reasons per source; what is left out keeps its value.
 
+    The last fenced block that holds a table decides; an answer without one is read as a whole, then for bare rows.
+
     Args:
-        text: anything; only the first 200,000 characters are looked at.
+        text: anything; only the last 200,000 characters are looked at.
         previous: the configuration that the answer edits; its keys are the known sources.
         knobs: the known knobs. Values out of their bounds pass: guardrails clamp and record them.
 
     Raises:
-        UnusableAnswer: there is no block with a usable table.
+        UnusableAnswer: there is no table, or it cannot be understood as a whole.
     """
+    return _read(_find_table(text[-MAX_ANSWER_CHARACTERS:]), previous, [knob.name for knob in knobs])
+
+
+def writable(text: str) -> str:
+    """Returns the text in a form every file takes: surrogate pairs joined, lone surrogates replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _find_table(text: str) -> dict[str, Any]:
     problems: list[str] = []
-    for block in _blocks(text[:MAX_ANSWER_CHARACTERS]):
+    for block in reversed(_fenced_blocks(text)[-MAX_BLOCKS:]):
         try:
-            return _read(_load(block), previous, {knob.name for knob in knobs})
+            return _load_table(block)
         except UnusableAnswer as problem:
             problems.append(str(problem))
-    raise UnusableAnswer(problems[0] if problems else "the answer must hold one fenced yaml block, there is none")
+    for block in (text, _bare_rows(text)):
+        with suppress(UnusableAnswer):
+            return _load_table(block)
+    raise UnusableAnswer(problems[0] if problems else NO_BLOCK)
 
 
-def _blocks(text: str) -> Iterator[str]:
-    """Yields the candidates, best first: fenced blocks from the last on, then bare rows."""
-    fences = list(_FENCE.finditer(text))
-    inside = [text[a.end() : b.start()] for a, b in zip(fences[::2], fences[1::2], strict=False)]
-    if len(fences) % 2:
-        inside.append(text[fences[-1].end() :])  # a last fence that is never closed
-    yield from reversed([block for block in inside if block.strip()])
-    rows = _ROW.findall(text)
-    if not inside and rows:
-        yield "\n".join(row.strip().rstrip(",") for row in rows)
+def _fenced_blocks(text: str) -> list[str]:
+    """Returns the blocks in order; a fence with a language opens one even where the last was left open."""
+    blocks: list[str] = []
+    start: int | None = None
+    for fence in _FENCE.finditer(text):
+        if start is not None:
+            blocks.append(text[start : fence.start()])
+        start = fence.end() if start is None or fence["language"] else None
+    if start is not None:
+        blocks.append(text[start:])
+    return blocks
+
+
+def _bare_rows(text: str) -> str:
+    """Returns the last run of lines that look like rows of a table."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    runs = [list(run) for is_row, run in groupby(lines, lambda line: bool(_ROW.fullmatch(line))) if is_row]
+    return "\n".join(line.rstrip(",") for line in runs[-1]) if runs else ""
+
+
+def _load_table(block: str) -> dict[str, Any]:
+    data = _unwrap(_load(block))
+    if not isinstance(data, dict) or not any(isinstance(row, dict) for key, row in data.items() if key != REASONS):
+        raise UnusableAnswer("the block must map each row's name to its knobs")
+    return data
+
+
+def _unwrap(data: Any) -> Any:
+    """Returns what stands under a key like `configuration`, with the reasons beside it."""
+    if isinstance(data, dict):
+        for key, inner in data.items():
+            if key.lower() in WRAPPERS and isinstance(inner, dict):
+                return _unwrap({REASONS: data.get(REASONS), **inner})
+    return data
 
 
 def _load(block: str) -> Any:
     if len(block) > MAX_BLOCK_CHARACTERS:
         raise UnusableAnswer(f"the block must have at most {MAX_BLOCK_CHARACTERS} characters, it has {len(block)}")
+    plain = _DECIMAL_COMMA.sub(r"\1.\2", block.replace("\t", "  "))
     try:
-        _check_events(block)
-        return yaml.load(block, Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
-    except yaml.YAMLError as error:
-        raise UnusableAnswer(f"the block must be YAML: {_one_line(error)}") from error
-    except (ValueError, RecursionError, OverflowError) as error:
-        raise UnusableAnswer(f"the block must be plain YAML values: {_one_line(error)}") from error
+        return yaml.load(plain, Loader=_PlainLoader)
+    except yaml.MarkedYAMLError as error:
+        line = f" in its line {error.problem_mark.line}" if error.problem_mark else ""
+        raise UnusableAnswer(f"the block must be YAML: {error.problem}{line}") from error
+    except UnusableAnswer:
+        raise
+    except (yaml.YAMLError, ValueError, OverflowError) as error:  # characters and escapes that YAML does not have
+        raise UnusableAnswer("the block must be YAML: it holds a character that is not allowed") from error
 
 
-def _check_events(block: str) -> None:
-    """Refuses aliases, deep nesting and floods of nodes before anything is built from them."""
-    depth = 0
-    for count, event in enumerate(yaml.parse(block, Loader=yaml.SafeLoader)):
-        if isinstance(event, yaml.AliasEvent):
-            raise UnusableAnswer("the block must not use YAML aliases")
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH or count > MAX_NODES:
-            raise UnusableAnswer("the block must be one flat table of knobs per source")
+class _PlainLoader(yaml.BaseLoader):
+    """Reads mappings, lists and texts only; refuses anchors, repeated keys, deep nesting and floods of nodes."""
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._nodes = 0
+        self._depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.peek_event().anchor is not None:
+            raise UnusableAnswer("the block must not use YAML anchors or aliases")
+        self._nodes += 1
+        self._depth += 1
+        if self._nodes > MAX_NODES or self._depth > MAX_DEPTH:
+            raise UnusableAnswer("the block must be one flat table of knobs per row")
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = Counter(str(key.value) for key, _ in node.value if isinstance(key, yaml.ScalarNode))
+        twice = [_shown(key) for key, count in keys.items() if count > 1]
+        if twice:
+            raise UnusableAnswer(f"each key may stand once, got twice: {', '.join(twice[:5])}")
+        return super().construct_mapping(node, deep=True)
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """SafeLoader that refuses a key given twice."""
-
-
-def _construct_mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> dict[Any, Any]:
-    pairs = [(loader.construct_object(k, deep=True), loader.construct_object(v, deep=True)) for k, v in node.value]
-    keys = [str(key) for key, _ in pairs]
-    twice = sorted({key for key in keys if keys.count(key) > 1})
-    if twice:
-        raise UnusableAnswer(f"each key may stand once, got twice: {', '.join(twice)}")
-    return {key: value for key, value in pairs if not isinstance(key, (dict, list))}
-
-
-_UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _construct_mapping)
-
-
-def _read(data: Any, previous: Table, knobs: set[str]) -> tuple[Table, dict[str, str]]:
-    if not isinstance(data, Mapping):
-        raise UnusableAnswer("the block must map each source to its knobs")
-    rows: dict[str, Any] = {str(key): value for key, value in data.items()}
-    reasons = _reasons(rows.pop("reasons", None), previous)
-    for wrapper in WRAPPERS:
-        if isinstance(inner := rows.get(wrapper), Mapping):
-            rows = {str(key): value for key, value in inner.items()}
-            reasons = reasons or _reasons(rows.pop("reasons", None), previous)
-    if not rows:
-        raise UnusableAnswer("the block must hold at least one row of knobs")
+def _read(rows: dict[str, Any], previous: Table, knobs: Sequence[str]) -> tuple[Table, dict[str, str]]:
     table = {source: dict(values) for source, values in previous.items()}
+    read: set[str] = set()
     for name, row in rows.items():
-        table[_source(name, previous)].update(_row(name, row, knobs))
+        if name == REASONS:
+            continue
+        source = _source(name, previous)
+        if source is None:
+            raise UnusableAnswer(f"unknown row {_shown(name)}; the known rows are {', '.join(previous)}")
+        if source in read:
+            raise UnusableAnswer(f"each row may stand once, got twice: {source}")
+        read.add(source)
+        table[source].update(_row(source, row, knobs))
     if not any(values["data_ratio"] > 0 for values in table.values()):
         raise UnusableAnswer("at least one data_ratio must be above 0")
-    return table, reasons
+    return table, _reasons(rows.get(REASONS), previous)
 
 
-def _source(name: str, previous: Table) -> str:
-    match = _SOURCE_WORDS.match(name.strip())
-    source = match.group(1) if match and match.group(1) in previous else name.strip()
-    if source not in previous:
-        raise UnusableAnswer(f"unknown row {name[:40]!r}; the known rows are {', '.join(previous)}")
-    return source
+def _source(name: str, previous: Table) -> str | None:
+    """Returns the known source that a row's name means: "5", "size 5" and "5x5" are one."""
+    if name in previous:
+        return name
+    match = _SIZE.fullmatch(name.strip())
+    return match[1] if match and match[1] in previous else None
 
 
-def _row(name: str, row: Any, knobs: set[str]) -> dict[str, float]:
+def _row(source: str, row: Any, knobs: Sequence[str]) -> dict[str, float]:
     if not isinstance(row, Mapping):
-        raise UnusableAnswer(f"row {name[:40]!r} must map knobs to numbers")
-    values: dict[str, float] = {}
-    for knob, value in row.items():
-        if knob not in knobs:
-            raise UnusableAnswer(f"unknown knob {str(knob)[:40]!r} in row {name[:40]!r}; known: {', '.join(sorted(knobs))}")
-        values[str(knob)] = _number(value, f"{name[:40]}.{knob}")
-    return values
+        raise UnusableAnswer(f"row {source} must map knobs to numbers, got {_shown(row)}")
+    unknown = [_shown(knob) for knob in row if knob not in knobs]
+    if unknown:
+        raise UnusableAnswer(f"unknown knob {unknown[0]} in row {source}; the known knobs are {', '.join(knobs)}")
+    return {str(knob): _number(value, f"{knob} of row {source}") for knob, value in row.items()}
 
 
 def _number(value: Any, place: str) -> float:
     """Returns a finite number; "30%" and "0,3" are understood."""
-    number = math.nan
-    try:
-        if isinstance(value, str):
-            text = value.strip().replace(",", ".")
-            number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            number = float(value)
-    except (ValueError, OverflowError):
-        pass
+    match = _NUMBER.fullmatch(value.strip()) if isinstance(value, str) else None
+    number = float(match[1].replace(",", ".")) / (100 if match[2] else 1) if match else math.nan
     if not math.isfinite(number):
-        raise UnusableAnswer(f"{place} must be a finite number, got {_one_line(value)}")
+        raise UnusableAnswer(f"{place} must be a finite number, got {_shown(value)}")
     return number
 
 
 def _reasons(value: Any, previous: Table) -> dict[str, str]:
+    """Returns one line per known source; anything else is let go, because no number depends on it."""
     if not isinstance(value, Mapping):
         return {}
-    texts = {str(key): " ".join(str(text).split())[:MAX_REASON_CHARACTERS] for key, text in value.items()}
-    return {source: texts[source] for source in previous if source in texts}
+    texts = {_source(str(name), previous): " ".join(writable(str(text)).split()) for name, text in value.items()}
+    return {source: texts[source][:MAX_REASON_CHARACTERS] for source in previous if texts.get(source)}
 
 
-def _one_line(value: object) -> str:
-    try:
-        return " ".join(str(value).split())[:200]
-    except ValueError:  # an integer with more digits than Python prints
-        return "a number far too long"
+def _shown(value: object) -> str:
+    """Returns the start of a value, quoted and printable."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -6,8 +6,8 @@ from typing import Any
 
 from envwright.configuration import knob_bounds
 from envwright.diagnosis.context import PRESETS
-from envwright.engineers.proposal_parser import UnusableAnswer, parse_proposal
 from envwright.diagnosis.statistics import score_rollouts
+from envwright.engineers.proposal_parser import UnusableAnswer, parse_proposal
 from envwright.evaluation.metrics import wilson_interval
 from envwright.miniature.dialogues import context, random_evidence
 from envwright.miniature.settings import MiniatureSettings

@@ -1,13 +1,12 @@
-"""The independent judge: plays a plan on a board and names what is wrong. It imports nothing of the solver."""
+"""The independent judge of plans: replays one against the rules of the world and knows nothing of any solver."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from envwright.testbeds.mapf_frozenlake.answer import Plan
+from envwright.testbeds.mapf_frozenlake.answer import MOVES, Plan
 from envwright.testbeds.mapf_frozenlake.instance import Cell, Instance, Paths
 
-FOLDED = {
+FOLDED: dict[str, str] = {
     "parse_error": "parse",
     "wrong_agent_count": "parse",
     "wrong_start": "illegal_move",
@@ -18,16 +17,14 @@ FOLDED = {
     "edge_conflict": "conflict",
     "goal_not_reached": "goal",
 }
-"""Each failure, in the order of the checks, and the paper's kind it folds to."""
+"""Each failure, in the order of checks within a step, and the kind of the paper that it folds to."""
 
-FAILURES = tuple(FOLDED)
-
-STEPS: dict[str, Cell] = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1), "WAIT": (0, 0)}
+FAILURES: tuple[str, ...] = tuple(FOLDED)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One failing check: its kind, the time step (0 is the start), and the agents."""
+    """A failed check: its kind, the time step at which it first fails, and all agents that fail it then."""
 
     kind: str
     time: int
@@ -36,113 +33,110 @@ class Fault:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on a plan.
+    """What the judge found.
 
     Attributes:
-        valid: no check fails.
-        faults: the first fault of each kind that occurs, by time and order of checks; the first one names the verdict.
-        sum_of_costs: sum of the steps at which the agents arrive for good; None unless valid.
-        makespan: the last arrival; None unless valid.
-        waits: waits before arrival, over all agents; None unless valid.
-        paths: the cells that the plan means, per agent from time 0; a step that cannot be read repeats the cell.
+        valid: no check failed.
+        faults: the first fault of each kind that occurs, in order of time; the first one is the verdict's.
+        sum_of_costs: the sum of the steps at which the agents have arrived for good; None unless valid.
+        makespan: the last of those steps; None unless valid.
+        waits: the waits before arrival, over all agents; None unless valid.
+        paths: the cells as the plan states them, also where they break a rule; None without a path per agent.
     """
 
     valid: bool
     faults: tuple[Fault, ...]
-    sum_of_costs: int | None
-    makespan: int | None
-    waits: int | None
-    paths: Paths | None
+    sum_of_costs: int | None = None
+    makespan: int | None = None
+    waits: int | None = None
+    paths: Paths | None = None
 
 
 def judge(instance: Instance, plan: Plan) -> Judgement:
-    """Returns the verdict on a plan that has one entry per agent."""
-    paths, unreadable = _paths(instance, plan)
-    faults = _faults(instance, paths, unreadable)
-    if faults:
-        return Judgement(False, tuple(faults), None, None, None, paths)
-    arrivals = [_arrival(path) for path in paths]
+    """Returns the judgement on any plan.
+
+    The replay goes on after a fault: from the stated cell, or, after an unknown action word, from the cell before it.
+    """
+    if len(plan.steps) != instance.agents:
+        return Judgement(False, (Fault("wrong_agent_count", 0, ()),))
+    paths = _paths(instance, plan)
+    first: dict[str, Fault] = {}
+    for fault in _faults(instance, plan, paths):
+        first.setdefault(fault.kind, fault)
+    if first:
+        return Judgement(False, tuple(first.values()), paths=paths)
+    arrivals = [_arrival(path, goal) for path, goal in zip(paths, instance.goals, strict=True)]
     waits = sum(
-        before == after
+        path[time] == path[time - 1]
         for path, arrival in zip(paths, arrivals, strict=True)
-        for before, after in pairwise(path[: arrival + 1])
+        for time in range(1, arrival + 1)
     )
     return Judgement(True, (), sum(arrivals), max(arrivals), waits, paths)
 
 
-def _paths(instance: Instance, plan: Plan) -> tuple[Paths, set[tuple[int, int]]]:
-    """Returns the cells of each agent, and the (agent, time) of action words that are unknown."""
-    unreadable: set[tuple[int, int]] = set()
-    paths: list[tuple[Cell, ...]] = []
-    for agent, steps in enumerate(plan.steps):
-        path: list[Cell] = []
-        if plan.form == "actions" or not steps:
-            path.append(instance.starts[agent])
-        for time, step in enumerate(steps, start=1):
-            if isinstance(step, tuple):
-                path.append(step)
-                continue
-            if step not in STEPS:
-                unreadable.add((agent, time))
-            down, right = STEPS.get(step, (0, 0))
-            path.append((path[-1][0] + down, path[-1][1] + right))
-        paths.append(tuple(path))
-    return tuple(paths), unreadable
+def _paths(instance: Instance, plan: Plan) -> Paths:
+    return tuple(_path(start, steps) for start, steps in zip(instance.starts, plan.steps, strict=True))
 
 
-def _faults(instance: Instance, paths: Paths, unreadable: set[tuple[int, int]]) -> list[Fault]:
-    found: list[Fault] = []
-    wrong = tuple(agent for agent, path in enumerate(paths) if path[0] != instance.starts[agent])
-    if wrong:
-        found.append(Fault("wrong_start", 0, wrong))
-    holes = set(instance.holes)
-    for time in range(1, max(len(path) for path in paths)):
-        found += _step_faults(instance.size, holes, _cells(paths, time - 1), _cells(paths, time), time, unreadable)
-    lost = tuple(agent for agent, path in enumerate(paths) if path[-1] != instance.goals[agent])
-    if lost:
-        found.append(Fault("goal_not_reached", max(len(path) for path in paths) - 1, lost))
-    return list({fault.kind: fault for fault in reversed(found)}.values())[::-1]
+def _path(start: Cell, steps: Sequence[Cell | str]) -> tuple[Cell, ...]:
+    cells: list[Cell] = []
+    for step in steps:
+        if isinstance(step, str):
+            cells = cells or [start]
+            row, column = MOVES.get(step, (0, 0))
+            cells.append((cells[-1][0] + row, cells[-1][1] + column))
+        else:
+            cells.append(step)
+    return tuple(cells) or (start,)
 
 
-def _cells(paths: Paths, time: int) -> list[Cell]:
-    """Returns where everyone is; who has ended its path stays in its last cell."""
-    return [path[min(time, len(path) - 1)] for path in paths]
+def _faults(instance: Instance, plan: Plan, paths: Paths) -> Iterator[Fault]:
+    """Yields every fault, ordered by time and then by the order of checks."""
+    last = max(map(len, paths)) - 1
+    before = _at(paths, 0)
+    if plan.form == "cells":
+        yield from _named("wrong_start", 0, [i for i, s in enumerate(plan.steps) if s[:1] != (instance.starts[i],)])
+    for time in range(last + 1):
+        now = _at(paths, time)
+        unknown = [i for i, steps in enumerate(plan.steps) if _is_unknown(plan, steps, time)]
+        yield from _step_faults(instance, time, before, now, unknown)
+        before = now
+    yield from _named("goal_not_reached", last, [i for i, cell in enumerate(before) if cell != instance.goals[i]])
+
+
+def _is_unknown(plan: Plan, steps: Sequence[Cell | str], time: int) -> bool:
+    return plan.form == "actions" and 1 <= time <= len(steps) and steps[time - 1] not in MOVES
 
 
 def _step_faults(
-    size: int,
-    holes: set[Cell],
-    before: Sequence[Cell],
-    after: Sequence[Cell],
-    time: int,
-    unreadable: set[tuple[int, int]],
-) -> list[Fault]:
-    """Returns the faults of one step, in the order of the checks."""
-    found: list[Fault] = []
-    agents = range(len(after))
-    for agent in agents:
-        row, column = after[agent]
-        if not (0 <= row < size and 0 <= column < size):
-            found.append(Fault("out_of_bounds", time, (agent,)))
-    for agent in agents:
-        (row, column), (new_row, new_column) = before[agent], after[agent]
-        if (agent, time) in unreadable or abs(new_row - row) + abs(new_column - column) > 1:
-            found.append(Fault("illegal_move", time, (agent,)))
-    found += [Fault("hole_collision", time, (agent,)) for agent in agents if after[agent] in holes]
-    pairs = [(one, other) for one in agents for other in range(one + 1, len(after))]
-    found += [Fault("vertex_conflict", time, pair) for pair in pairs if after[pair[0]] == after[pair[1]]]
-    found += [
-        Fault("edge_conflict", time, (one, other))
-        for one, other in pairs
-        if after[one] == before[other] and after[other] == before[one] and after[one] != after[other]
-    ]
-    order = {kind: index for index, kind in enumerate(FAILURES)}
-    return sorted(found, key=lambda fault: order[fault.kind])
+    instance: Instance, time: int, before: Sequence[Cell], now: Sequence[Cell], unknown: Sequence[int]
+) -> Iterator[Fault]:
+    agents = range(len(now))
+    size = range(instance.size)
+    yield from _named("out_of_bounds", time, [i for i in agents if now[i][0] not in size or now[i][1] not in size])
+    yield from _named("illegal_move", time, [i for i in agents if i in unknown or not _adjacent(before[i], now[i])])
+    yield from _named("hole_collision", time, [i for i in agents if now[i] in instance.holes])
+    yield from _named("vertex_conflict", time, [i for i in agents if now.count(now[i]) > 1])
+    yield from _named("edge_conflict", time, [i for i in agents if any(_swap(before, now, i, j) for j in agents)])
 
 
-def _arrival(path: Sequence[Cell]) -> int:
-    """Returns the step from which the path stays in its last cell."""
-    end = len(path) - 1
-    while end and path[end - 1] == path[end]:
-        end -= 1
-    return end
+def _named(kind: str, time: int, agents: Sequence[int]) -> Iterator[Fault]:
+    if agents:
+        yield Fault(kind, time, tuple(agents))
+
+
+def _at(paths: Paths, time: int) -> tuple[Cell, ...]:
+    return tuple(path[min(time, len(path) - 1)] for path in paths)
+
+
+def _adjacent(one: Cell, other: Cell) -> bool:
+    return abs(one[0] - other[0]) + abs(one[1] - other[1]) <= 1
+
+
+def _swap(before: Sequence[Cell], now: Sequence[Cell], one: int, other: int) -> bool:
+    return before[one] != now[one] and before[one] == now[other] and before[other] == now[one]
+
+
+def _arrival(path: Sequence[Cell], goal: Cell) -> int:
+    """Returns the step from which on the agent is at its goal for good."""
+    return next((time + 1 for time in reversed(range(len(path))) if path[time] != goal), 0)

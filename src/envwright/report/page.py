@@ -1,0 +1,146 @@
+"""The run as one HTML page that needs nothing but itself; all text from models is escaped."""
+
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from string import Template
+
+from envwright.evaluation.metrics import wilson_interval
+from envwright.report.figures import Series, line_chart, stacked_bars
+from envwright.report.run_data import RunData, Stage
+from envwright.report.tables import interval, pair, percent
+
+
+def render_page(run: RunData) -> str:
+    """Returns the whole page."""
+    template = Template(files("envwright.report").joinpath("page.html").read_text(encoding="utf-8"))
+    sections = [_headline(run)]
+    if run.stages:
+        sections += [_charts(run), _rates(run), _configurations(run), _redesigns(run)]
+    return template.substitute(title=escape(run.name), content="\n".join(sections))
+
+
+def _headline(run: RunData) -> str:
+    model = escape(run.recipe.policy.model)
+    facts = f"recipe {escape(run.recipe.name)}, seed {run.recipe.seed}, model {model}, {run.recipe.rounds} rounds"
+    notice = (
+        "" if run.finished else '<p class="notice">This run is not finished: this is what it has so far.</p>'
+    )
+    if run.gain is None:
+        return f"<h1>{escape(run.name)}</h1><p>{facts}</p>{notice}"
+    difference, low, high = (100 * number for number in run.gain)
+    first, last = run.stages[0].overall, run.stages[-1].overall
+    return (
+        f"<h1>{escape(run.name)}</h1><p>{facts}</p>{notice}"
+        f'<p class="verdict">Valid rate on {first.rollouts} fixed tasks: <b>{percent(first.valid_rate)}%</b> (base) '
+        f"&rarr; <b>{percent(last.valid_rate)}%</b> ({escape(run.stages[-1].title)}), "
+        f"<b>{difference:+.1f}</b> points, 95% interval {low:+.1f} to {high:+.1f}.</p>"
+        "<p>The interval is a paired bootstrap over tasks. It is one training seed: it says nothing about others.</p>"
+    )
+
+
+def _charts(run: RunData) -> str:
+    ticks = [stage.title for stage in run.stages]
+    overall = line_chart(
+        "valid and optimal rate, with 95% intervals", ticks, [_series(run, "valid"), _series(run, "optimal")]
+    )
+    failures = stacked_bars("failures by kind", ticks, [stage.overall.failures for stage in run.stages])
+    by_source = [
+        line_chart(
+            f"{source}: valid and optimal rate",
+            ticks,
+            [_series(run, "valid", source), _series(run, "optimal", source)],
+            width=300,
+            height=190,
+        )
+        for source in run.sources
+    ]
+    return (
+        f'<h2>Rates per round</h2><div class="row">{overall}{failures}{_signal(run)}</div>'
+        f'<h2>Rates per round and size</h2><div class="row small">{"".join(by_source)}</div>'
+    )
+
+
+def _series(run: RunData, what: str, source: str | None = None) -> Series:
+    scores = [stage.of_source(source) if source else stage.overall for stage in run.stages]
+    counts = [score.valid if what == "valid" else score.optimal for score in scores]
+    pairs = list(zip(counts, scores, strict=True))
+    return Series(
+        what,
+        [score.rate(count) for count, score in pairs],
+        [wilson_interval(count, score.rollouts) for count, score in pairs],
+    )
+
+
+def _signal(run: RunData) -> str:
+    trained = [stage for stage in run.stages if stage.evidence and stage.evidence.overall.groups]
+    if not trained:
+        return ""
+    rates = [stage.evidence.overall.no_signal_rate for stage in trained if stage.evidence]
+    ticks = [stage.title for stage in trained]
+    return line_chart("training groups without signal (equal rewards)", ticks, [Series("no signal", rates)])
+
+
+def _rates(run: RunData) -> str:
+    header = ["valid % / optimal %", *run.sources, "all", "valid 95%"]
+    rows = [
+        [s.title, *(pair(s.of_source(source)) for source in run.sources), pair(s.overall), interval(s.overall)]
+        for s in run.stages
+    ]
+    return f"<h2>Table</h2>{_table(header, rows)}"
+
+
+def _configurations(run: RunData) -> str:
+    stages = [stage for stage in run.stages if stage.configuration]
+    if not stages:
+        return ""
+    first = stages[0].configuration or {}
+    blocks: list[str] = []
+    for knob in next(iter(first.values())):
+        values = [[(stage.configuration or {})[source][knob] for source in first] for stage in stages]
+        peak = max(max(row) for row in values) or 1.0
+        rows = "".join(
+            f"<tr><th>{escape(stage.title)}</th>{''.join(_heat(value, peak) for value in row)}</tr>"
+            for stage, row in zip(stages, values, strict=True)
+        )
+        head = "".join(f"<th>{escape(source)}</th>" for source in first)
+        blocks.append(f"<table><caption>{escape(knob)}</caption><tr><th></th>{head}</tr>{rows}</table>")
+    return f'<h2>Configuration of each round</h2><div class="row">{"".join(blocks)}</div>'
+
+
+def _heat(value: float, peak: float) -> str:
+    return f'<td style="background: rgb(0 114 178 / {0.55 * value / peak:.2f})">{value:.2f}</td>'
+
+
+def _redesigns(run: RunData) -> str:
+    parts = [_redesign(stage) for stage in run.stages if stage.redesign]
+    return f"<h2>The engineer</h2>{''.join(parts)}" if parts else ""
+
+
+def _redesign(stage: Stage) -> str:
+    redesign = stage.redesign
+    assert redesign is not None
+    proposal = redesign.proposal
+    reasons = "".join(f"<li>{escape(source)}: {escape(reason)}</li>" for source, reason in proposal.reasons.items())
+    corrections = "".join(
+        f"<li>{escape(c.source)}.{escape(c.knob)}: {c.proposed:.3g} &rarr; {c.became:.3g} ({escape(c.reason)})</li>"
+        for c in redesign.corrections
+    )
+    answers = "".join(
+        f"<p>answer {number}: {escape('unusable: ' + attempt.error) if attempt.error else 'usable'}, "
+        f"{attempt.tokens} tokens, {attempt.seconds:.1f} s</p><pre>{escape(attempt.text)}</pre>"
+        for number, attempt in enumerate(proposal.attempts, start=1)
+    )
+    context = f"<details><summary>context</summary><pre>{escape(proposal.context)}</pre></details>" if answers else ""
+    return (
+        f"<section><h3>after {escape(stage.title)}: {escape(redesign.status)}</h3>"
+        f"{'<p>reasons</p><ul>' + reasons + '</ul>' if reasons else ''}"
+        f"{'<p>corrections</p><ul>' + corrections + '</ul>' if corrections else ''}"
+        f"{context}{answers}</section>"
+    )
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<table class="rates"><tr>{head}</tr>{body}</table>'
