@@ -171,6 +171,11 @@ def _explain_one(fault: Mapping[str, Any], schema: type[BaseModel], data: Any) -
         nearest = difflib.get_close_matches(location[-1], known, n=1)
         hint = f" (did you mean {nearest[0]!r}?)" if nearest else ""
         return f"unknown key {key!r}{hint}; known keys there: {', '.join(known)}"
+    if fault["type"] == "union_tag_invalid":
+        return f"{key}.kind: must be one of {fault['ctx']['expected_tags']}, got {fault['ctx']['tag']!r}"
+    if fault["type"] == "union_tag_not_found":
+        kinds = [kind for model in _models_at(schema, location) for kind in _kinds(model)]
+        return f"{key}.kind: must be given, one of {', '.join(kinds)}"
     message = fault["msg"].removeprefix("Value error, ")
     got = fault.get("input")
     if isinstance(got, dict | list):
@@ -193,6 +198,10 @@ def _keys(location: Sequence[str], data: Any) -> list[str]:
 
 
 def _known_keys(schema: type[BaseModel], path: Sequence[str]) -> list[str]:
+    return sorted({key for model in _models_at(schema, path) for key in model.model_fields})
+
+
+def _models_at(schema: type[BaseModel], path: Sequence[str]) -> list[type[BaseModel]]:
     models = [schema]
     for name in path:
         fields = [model.model_fields[name] for model in models if name in model.model_fields]
@@ -201,7 +210,7 @@ def _known_keys(schema: type[BaseModel], path: Sequence[str]) -> list[str]:
             or [model for model in models if name in _kinds(model)]
             or models
         )
-    return sorted({key for model in models for key in model.model_fields})
+    return models
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:

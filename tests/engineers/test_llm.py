@@ -1,17 +1,37 @@
+from collections.abc import Sequence
+
 from engineer_contract import TABLE, EngineerContract, evidence_of
 
 from envwright.configuration import knob_bounds
-from envwright.engineer import Engineer
+from envwright.engineer import Engineer, Proposal
 from envwright.engineers.llm import LlmEngineer, LlmSettings
 from envwright.policies.scripted import ScriptedPolicy
+from envwright.policy import Policy, Sampling
+from envwright.testbed import Completion, Message
 from envwright.testbeds.mapf_frozenlake.knobs import MapfKnobs
 
 GOOD = "```yaml\nreasons:\n  5: too easy\n5: {data_ratio: 0.6, hole_ratio: 0.25}\n```"
 
 
+class CutOffPolicy(Policy):
+    """Every answer ends at the token limit; remembers the seeds it was given."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.seeds: list[int] = []
+
+    def generate(self, conversations: Sequence[Sequence[Message]], sampling: Sampling) -> list[Completion]:
+        self.seeds.append(sampling.seed)
+        return [Completion(text=self.text, tokens=9, truncated=True) for _ in conversations]
+
+
 def engineer(*answers: str, retries: int = 2) -> tuple[LlmEngineer, ScriptedPolicy]:
     policy = ScriptedPolicy(answers)
-    made = LlmEngineer(
+    return engineer_with(policy, retries), policy
+
+
+def engineer_with(policy: Policy, retries: int = 2) -> LlmEngineer:
+    return LlmEngineer(
         policy=lambda: policy,
         render=lambda evidence: "the context",
         retry_message=lambda error: f"again: {error}",
@@ -19,12 +39,16 @@ def engineer(*answers: str, retries: int = 2) -> tuple[LlmEngineer, ScriptedPoli
         settings=LlmSettings(retries=retries),
         seed=0,
     )
-    return made, policy
 
 
 class TestLlm(EngineerContract):
     def make(self) -> Engineer:
         return engineer(GOOD)[0]
+
+
+class TestLlmWithoutUsableAnswers(EngineerContract):
+    def make(self) -> Engineer:
+        return engineer("no", "```yaml\n5: {a: 1}\n```")[0]
 
 
 def test_propose__keeps_what_the_answer_leaves_out() -> None:
@@ -47,3 +71,45 @@ def test_propose__gives_up_after_the_last_retry() -> None:
     proposal = engineer("nothing", retries=1)[0].propose(evidence_of())
     assert proposal.table is None
     assert len(proposal.attempts) == 2
+
+
+def test_propose__records_text_tokens_and_time_of_each_attempt() -> None:
+    first, second = engineer("two words", GOOD)[0].propose(evidence_of()).attempts
+    assert (first.text, first.tokens) == ("two words", 2)
+    assert "one fenced yaml block" in (first.error or "")
+    assert (second.text, second.error) == (GOOD, None)
+    assert min(first.seconds, second.seconds) >= 0
+
+
+def test_propose__quotes_only_the_end_of_a_long_answer() -> None:
+    made, policy = engineer("x" * 50_000 + " the end", GOOD)
+    made.propose(evidence_of())
+    quoted = policy.asked[1][1]["content"]
+    assert len(quoted) == 2_000
+    assert quoted.endswith(" the end")
+
+
+def test_propose__leaves_out_the_line_that_was_cut_off() -> None:
+    policy = CutOffPolicy("```yaml\n5: {data_ratio: 0.6}\n3: {data_ratio: 0.3}\n5")
+    table = engineer_with(policy).propose(evidence_of()).table
+    assert table == {"3": TABLE["3"] | {"data_ratio": 0.3}, "5": TABLE["5"] | {"data_ratio": 0.6}}
+
+
+def test_propose__says_that_an_unusable_answer_was_cut_off() -> None:
+    policy = CutOffPolicy("```yaml\n5:\n  data_ratio: 0.")
+    (attempt, *_) = engineer_with(policy).propose(evidence_of()).attempts
+    assert (attempt.error or "").startswith("the answer was cut off after 9 tokens, and the block must map each row")
+
+
+def test_propose__gives_each_attempt_of_each_round_its_own_seed() -> None:
+    policy = CutOffPolicy("nothing")
+    for index in (0, 1):
+        engineer_with(policy).propose(evidence_of(index=index))
+    assert len(set(policy.seeds)) == 6
+
+
+def test_propose__can_be_written_whatever_the_model_says() -> None:
+    bad, good = "lone \ud83d half", GOOD.replace("too easy", '"\\ud83d lone, \\ud83d\\ude00 whole"')
+    proposal = engineer(bad, good)[0].propose(evidence_of())
+    assert proposal.reasons == {"5": "\ufffd lone, \U0001f600 whole"}
+    assert Proposal.model_validate_json(proposal.model_dump_json()) == proposal

@@ -1,5 +1,6 @@
 """From a proposal to a legal configuration: clamp, floor, cap, renormalise, trust region; each change is recorded."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,10 +12,10 @@ DIGITS = 4
 UNITS = 10**DIGITS
 """A share is a whole number of units, so that the shares sum to 1 exactly and projecting twice changes nothing."""
 SHARE = "data_ratio"
-NOTICEABLE = 0.01
-"""A share that renormalising moves by no more than this is not worth a record; every other step is recorded."""
 ROUNDING = 1 / UNITS
-"""A smaller change is rounding."""
+"""A change by no more than this is rounding; every other change is recorded."""
+NOTICEABLE = 0.015
+"""Rescaling is recorded only where the sum was off, or a share moves, by more than this: 0.99 is two-digit rounding."""
 
 
 Reasons = dict[tuple[str, str], list[str]]
@@ -64,14 +65,8 @@ def project(proposal: Proposal, previous: Table, knobs: Sequence[KnobBounds], se
         for source, row in table.items()
     }
     corrections = tuple(
-        Correction(
-            source=source,
-            knob=knob,
-            proposed=proposal.table[source][knob],
-            became=legal[source][knob],
-            reason="; ".join(texts),
-        )
-        for (source, knob), texts in reasons.items()
+        Correction(source=s, knob=k, proposed=proposal.table[s][k], became=legal[s][k], reason="; ".join(texts))
+        for (s, k), texts in reasons.items()
     )
     status = "corrected" if corrections else "accepted"
     return Redesign(configuration=legal, status=status, corrections=corrections, proposal=proposal)
@@ -90,7 +85,7 @@ def _clamp(table: Table, knobs: Sequence[KnobBounds], reasons: Reasons) -> Table
     for source, row in table.items():
         for knob in knobs:
             value = min(max(row[knob.name], knob.lower), knob.upper)
-            if value != row[knob.name]:
+            if abs(value - row[knob.name]) > ROUNDING:
                 _note(reasons, source, knob.name, f"{knob.name} must lie in {knob.lower:g}..{knob.upper:g}")
             clamped[source][knob.name] = value
     return clamped
@@ -99,23 +94,28 @@ def _clamp(table: Table, knobs: Sequence[KnobBounds], reasons: Reasons) -> Table
 def _normalise(shares: Mapping[str, float], settings: GuardrailSettings, reasons: Reasons) -> dict[str, float]:
     """Returns the shares scaled to sum 1, each between floor and cap."""
     even = 1 / len(shares)
-    floor = min(settings.floor, even)
-    cap = max(settings.cap or 1.0, even)
+    floor = math.floor(min(settings.floor, even) * UNITS + 1e-6) / UNITS
+    cap = math.ceil(max(settings.cap or 1.0, even) * UNITS - 1e-6) / UNITS
     scaled = _in_units(_scale(shares, floor, cap))
     total = sum(shares.values())
+    uneven = abs(total - 1) > NOTICEABLE
+    rescaled = (
+        f"the shares must sum to 1, they summed to {total:.2f}" if uneven else "other shares met the floor or cap"
+    )
     for source, share in scaled.items():
         if share <= floor + ROUNDING and share > shares[source] + ROUNDING:
             _note(reasons, source, SHARE, f"each share must be at least {floor:g}")
         elif share >= cap - ROUNDING and share < shares[source] - ROUNDING:
             _note(reasons, source, SHARE, f"each share must be at most {cap:g}")
-        elif abs(share - shares[source]) > NOTICEABLE:
-            _note(reasons, source, SHARE, f"rescaled so that the shares sum to 1 (they summed to {total:.2f})")
+        elif abs(share - shares[source]) > (ROUNDING if uneven else NOTICEABLE):
+            _note(reasons, source, SHARE, rescaled)
     return scaled
 
 
 def _scale(shares: Mapping[str, float], floor: float, cap: float) -> dict[str, float]:
     """Returns clip(factor * share, floor, cap) with the one factor that makes the sum 1, found by bisection."""
-    weights = {source: max(share, 1e-9) for source, share in shares.items()}  # zeros can still be raised to fill the sum
+    # A share of zero must be able to grow where the cap leaves no other way to the sum.
+    weights = {source: max(share, 1e-9) for source, share in shares.items()}
 
     def clipped(factor: float) -> dict[str, float]:
         return {source: min(max(factor * weight, floor), cap) for source, weight in weights.items()}
@@ -159,7 +159,8 @@ def _hold_knobs(table: Table, previous: Table, limit: float, reasons: Reasons) -
         for name, value in row.items():
             centre = previous[source][name]
             nearest = min(max(value, centre - limit), centre + limit)
-            if name != SHARE and abs(nearest - value) > ROUNDING:
-                _note(reasons, source, name, f"{name} may change by at most {limit:g} per round")
+            if name != SHARE:
                 row[name] = nearest
+                if abs(nearest - value) > ROUNDING:
+                    _note(reasons, source, name, f"{name} may change by at most {limit:g} per round")
     return held

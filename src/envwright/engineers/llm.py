@@ -8,13 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from envwright.configuration import KnobBounds
 from envwright.engineer import Attempt, Engineer, Evidence, Proposal, Table
-from envwright.engineers.proposal_parser import UnusableAnswer, parse_proposal
+from envwright.engineers.proposal_parser import UnusableAnswer, parse_proposal, writable
 from envwright.policy import Policy, Sampling
 from envwright.seeds import derive_seed
 from envwright.testbed import Completion, Message
 
 QUOTED_CHARACTERS = 2_000
-"""How much of an unusable answer is quoted back when asking again."""
+"""How much of the end of an unusable answer, where its block stands, is quoted back when asking again."""
 
 
 class LlmSettings(BaseModel):
@@ -66,23 +66,29 @@ class LlmEngineer(Engineer):
         policy = self._policy()
         for number in range(self._settings.retries + 1):
             seed = derive_seed(self._seed, "engineer", evidence.current.round_index, number)
-            started = time.monotonic()
-            sampling = self._settings.sampling.model_copy(update={"seed": seed})
-            (answer,) = policy.generate([conversation], sampling)
-            seconds = round(time.monotonic() - started, 3)
+            answer, seconds = self._ask(policy, conversation, seed)
             table, reasons, error = self._read(answer, evidence.current.configuration)
             attempts.append(Attempt(text=answer.text, error=error, tokens=answer.tokens, seconds=seconds))
             if error is None:
                 return Proposal(table=table, reasons=reasons, attempts=tuple(attempts), context=context)
             conversation += [
-                {"role": "assistant", "content": answer.text[:QUOTED_CHARACTERS]},
+                {"role": "assistant", "content": answer.text[-QUOTED_CHARACTERS:]},
                 {"role": "user", "content": self._retry_message(error)},
             ]
         return Proposal(table=None, attempts=tuple(attempts), context=context)
 
+    def _ask(self, policy: Policy, conversation: Sequence[Message], seed: int) -> tuple[Completion, float]:
+        started = time.monotonic()
+        (answer,) = policy.generate([conversation], self._settings.sampling.model_copy(update={"seed": seed}))
+        seconds = round(time.monotonic() - started, 3)
+        return answer.model_copy(update={"text": writable(answer.text)}), seconds
+
     def _read(self, answer: Completion, previous: Table) -> tuple[Table | None, dict[str, str], str | None]:
+        """Returns table, reasons and no error, or no table and the error; a last line that was cut off is left out."""
+        text = answer.text.rpartition("\n")[0] if answer.truncated else answer.text
         try:
-            table, reasons = parse_proposal(answer.text, previous, self._knobs)
+            table, reasons = parse_proposal(text, previous, self._knobs)
         except UnusableAnswer as problem:
-            return None, {}, str(problem)
+            cut = f"the answer was cut off after {answer.tokens} tokens, and " if answer.truncated else ""
+            return None, {}, f"{cut}{problem}"
         return table, reasons, None

@@ -62,14 +62,16 @@ def _find_table(text: str) -> dict[str, Any]:
             return _load_table(block)
         except UnusableAnswer as problem:
             problems.append(str(problem))
+    if problems:
+        raise UnusableAnswer(problems[0])
     for block in (text, _bare_rows(text)):
         with suppress(UnusableAnswer):
             return _load_table(block)
-    raise UnusableAnswer(problems[0] if problems else NO_BLOCK)
+    raise UnusableAnswer(NO_BLOCK)
 
 
 def _fenced_blocks(text: str) -> list[str]:
-    """Returns the blocks in order; a fence with a language opens one even where the last was left open."""
+    """Returns the blocks that hold anything, in order; a fence with a language always opens one."""
     blocks: list[str] = []
     start: int | None = None
     for fence in _FENCE.finditer(text):
@@ -78,7 +80,7 @@ def _fenced_blocks(text: str) -> list[str]:
         start = fence.end() if start is None or fence["language"] else None
     if start is not None:
         blocks.append(text[start:])
-    return blocks
+    return [block for block in blocks if block.strip()]
 
 
 def _bare_rows(text: str) -> str:

@@ -72,7 +72,7 @@ def random_evidence(generator: random.Random) -> Evidence:
     """Returns invented evidence over a random range of sizes."""
     first, last = generator.choice(SOURCE_RANGES)
     sources = tuple(str(size) for size in range(first, last + 1))
-    rounds = generator.choice((2, 3, 3, 3, 4, 5, 6))
+    rounds = generator.choice((2, 3, 3, 3, 3, 4))
     current = generator.randrange(rounds - 1)
     skill = generator.uniform(0.0, 1.0)
     history = [_round(index, rounds, sources, skill, generator) for index in range(current + 1)]

@@ -18,33 +18,31 @@ from envwright.seeds import derive_seed
 from envwright.testbeds.mapf_frozenlake.knobs import MapfKnobs
 from envwright.testbeds.mapf_frozenlake.testbed import MapfFrozenLake, MapfSettings
 
+AGENTS = (2, 3, 4)
 PLAN_TOKENS = 160
-PROPOSAL_TOKENS = 640
+PROPOSAL_TOKENS = 256
 
 
 def evaluate_miniature(model: Any, tokenizer: Any, settings: MiniatureSettings) -> dict[str, Any]:
     """Returns valid and optimal rates per agents and size, and usable first answers per preset."""
     policy = TransformersPolicy(model, tokenizer)
-    return {
-        "plans": {
-            f"{agents} agents, temperature {temperature:g}": _plans(policy, settings, agents, temperature)
-            for agents in (2, 3, 4)
-            for temperature in (0.0, 1.0)
-        },
-        "usable_first_answers": {name: _usable(policy, settings, name) for name in PRESETS},
-    }
+    plans: dict[str, Any] = {}
+    for agents in AGENTS:
+        testbed = _testbed(agents)
+        tasks = testbed.validation_set(settings.evaluation_boards, derive_seed("miniature report", settings.seed))
+        for temperature in (0.0, 1.0):
+            sampling = Sampling(temperature=temperature, max_tokens=PLAN_TOKENS)
+            rollouts = collect_rollouts(policy, tasks, testbed, sampling)
+            rows = {source: _rates([r for r in rollouts if r.task.source == source]) for source in testbed.sources}
+            plans[f"{agents} agents, temperature {temperature:g}"] = {"all": _rates(rollouts), **rows}
+    return {"plans": plans, "usable_first_answers": {name: _usable(policy, settings, name) for name in PRESETS}}
 
 
-def _plans(policy: TransformersPolicy, settings: MiniatureSettings, agents: int, temperature: float) -> dict[str, Any]:
+def _testbed(agents: int) -> MapfFrozenLake:
     sizes = tuple(range(3 if agents < 4 else 4, 11))
-    ratios = (0.1, 0.2, 0.3, 0.4)
-    testbed = MapfFrozenLake(
-        MapfSettings(sizes=sizes, agents=agents, validation_hole_ratios=ratios, allow_repeats=True)
+    return MapfFrozenLake(
+        MapfSettings(sizes=sizes, agents=agents, validation_hole_ratios=(0.1, 0.2, 0.3), allow_repeats=True)
     )
-    tasks = testbed.validation_set(settings.evaluation_boards, derive_seed("miniature report", settings.seed))
-    rollouts = collect_rollouts(policy, tasks, testbed, Sampling(temperature=temperature, max_tokens=PLAN_TOKENS))
-    rows = {source: _rates([r for r in rollouts if r.task.source == source]) for source in testbed.sources}
-    return {"all": _rates(rollouts), **rows}
 
 
 def _rates(rollouts: Sequence[Rollout]) -> dict[str, float]:

@@ -9,10 +9,10 @@ class MiniatureSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     seed: int = 0
-    boards: int = Field(default=60_000, ge=1, description="board lessons, each seen once")
+    boards: int = Field(default=48_000, ge=1, description="board lessons, each seen once")
     dialogues: int = Field(
-        default=4_000, ge=1, description="engineering dialogues over all context presets, each seen once"
+        default=12_000, ge=1, description="engineering dialogues over all context presets, each seen once"
     )
     tokenizer_texts: int = Field(default=2_000, ge=1, description="texts of each kind that the tokenizer is trained on")
-    evaluation_boards: int = Field(default=400, ge=1, description="fresh boards per number of agents in the report")
+    evaluation_boards: int = Field(default=200, ge=1, description="fresh boards per number of agents in the report")
     evaluation_contexts: int = Field(default=60, ge=1, description="fresh contexts per preset in the report")

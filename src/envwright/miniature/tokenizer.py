@@ -1,8 +1,8 @@
 """A compact tokenizer trained on the project's own prompts: a cell, a ratio or a constant phrase is one token.
 
-Byte-level BPE underneath, so any text can be encoded; on top, tokens for ` (r,c)`, ` -> (r,c)`, `0.00`..`1.00` and
-for the text that many prompts share between their variable parts, and for pieces of grid rows: a prompt of 1,400
-characters takes about 40 tokens.
+Byte-level BPE underneath, so any text can be encoded; on top, tokens for ` (r,c)`, ` -> (r,c)`, `0.00`..`1.00`, small
+counts, the labels of a size's row, pieces of grid rows, and the text that many prompts share between such parts: a
+prompt of 1,400 characters takes about 40 tokens.
 """
 
 import re
@@ -13,12 +13,15 @@ from itertools import product
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
+from envwright.testbeds.mapf_frozenlake.knobs import SIZES
+
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 START, END, PAD = "<|im_start|>", "<|im_end|>", "<|endoftext|>"
 BOARD_SIDE = 10
+LARGEST_COUNT = 200
 MERGED_VOCABULARY = 512
 PHRASE_SHARE = 0.02
 SHORTEST_PHRASE = 4
@@ -28,8 +31,9 @@ _CELL = r"(?: ->)? \(\d,\d\)"
 _RATIO = r"\d\.\d\d"
 _COUNT = r" \d+(?=[,\n])"
 _GRID_ROW = r"(?<=\n)[.H]{3,10}\n"
+_ROW_LABEL = r"\n(?:  |size )?(?:[3-9]|10):"
 _SPECIAL = r"<\|[a-z_]+\|>"
-_VARIABLE = re.compile(f"{_CELL}|{_RATIO}|{_COUNT}|{_GRID_ROW}|{_SPECIAL}")
+_VARIABLE = re.compile(f"{_CELL}|{_RATIO}|{_COUNT}|{_GRID_ROW}|{_ROW_LABEL}|{_SPECIAL}")
 
 
 def build_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
@@ -69,6 +73,10 @@ def _values() -> Iterable[str]:
         for column in range(BOARD_SIDE):
             yield f" ({row},{column})"
             yield f" -> ({row},{column})"
+    for size in SIZES:
+        yield from (f"\n{size}:", f"\n  {size}:", f"\nsize {size}:")
+    for count in range(LARGEST_COUNT + 1):
+        yield f" {count}"
     for hundredths in range(101):
         yield f"{hundredths / 100:.2f}"
 

@@ -44,8 +44,8 @@ def _verdict(
     solved: SolvedInstance, judgement: Judgement, parsed: bool, objective: Objective, weights: RewardWeights
 ) -> Verdict:
     met = {
-        Objective.SUM_OF_COSTS: _meets(judgement.sum_of_costs, solved.truth.sum_of_costs),
-        Objective.MAKESPAN: _meets(judgement.makespan, solved.truth.makespan),
+        Objective.SUM_OF_COSTS: judgement.sum_of_costs == solved.truth.sum_of_costs,
+        Objective.MAKESPAN: judgement.makespan == solved.truth.makespan,
     }
     optimal = met[objective]
     first = judgement.faults[0] if judgement.faults else None
@@ -67,7 +67,3 @@ def _verdict(
         },
     )
 
-
-def _meets(value: int | None, optimum: int) -> bool:
-    # Not "==": the optimum of a board from elsewhere may not be the proved minimum of this objective.
-    return value is not None and value <= optimum
