@@ -51,7 +51,7 @@ def imports(path: Path, top_level_only: bool = False) -> set[str]:
 
 
 def part(module: str) -> str:
-    return (module.split(".") + [""])[1]
+    return [*module.split("."), ""][1]
 
 
 def level(name: str) -> int:

@@ -171,11 +171,11 @@ def test_output__must_be_new_and_in_a_directory(
 
 
 def test_sample__a_demand_that_cannot_be_met_names_the_cell(cli, recipe: Path) -> None:
-    table = "{3: {data_ratio: 1, hole_ratio: 0.5, wait_ratio: 0}, 4: {data_ratio: 0, hole_ratio: 0, wait_ratio: 0}}"
-    demand = ["testbed.allow_repeats=false", "testbed.agents=5", f"configuration={table}"]
-    code, _, err = cli("sample", recipe, *demand, "--count", 2000)
-    assert code == 2
-    assert "size 3" in err
+    table = "{3: {data_ratio: 1, hole_ratio: 0, wait_ratio: 1}}"
+    demand = ["testbed.allow_repeats=false", "testbed.sizes=[3]", f"configuration={table}"]
+    code, out, err = cli("sample", recipe, *demand, "--count", 200)
+    assert (code, out) == (2, "")
+    assert "size 3, 0 holes, 2 agents, a wait needed" in err
 
 
 def test_interrupt__says_how_to_go_on(cli, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

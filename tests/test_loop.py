@@ -18,7 +18,7 @@ from envwright.testbeds.mapf_frozenlake.testbed import MapfFrozenLake, MapfSetti
 from envwright.trainers.frozen import FrozenTrainer
 from envwright.watch import Watch
 
-REPLY = "```yaml\nreasons:\n  4: at the frontier\n4: {data_ratio: 0.7, hole_ratio: 0.9}\n```"
+REPLY = "```yaml\nreasons:\n  4: at the frontier\n3: {data_ratio: 0.3}\n4: {data_ratio: 0.7, hole_ratio: 0.9}\n```"
 TESTBED = MapfFrozenLake(MapfSettings(sizes=(3, 4)))
 
 

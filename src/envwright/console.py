@@ -1,6 +1,6 @@
 """What a person sees while a run goes on: what is being waited for, a table per round, the engineer's words."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -39,7 +39,7 @@ class ConsoleWatch(Watch):
         self._console.print(f"[dim]    {escape(what)}: {seconds:.1f} s[/dim]")
 
     @contextmanager
-    def training(self) -> Iterator[Callable[[TrainingProgress], None]]:
+    def training(self) -> Generator[Callable[[TrainingProgress], None]]:
         """Shows a bar over optimizer steps, with the reward and the valid rate of the last batch sampled."""
         with _progress(self._console) as progress:
             bar = progress.add_task("training", total=None, note="first batch is being sampled")
@@ -54,7 +54,7 @@ class ConsoleWatch(Watch):
             yield report
 
     @contextmanager
-    def rollouts(self, total: int) -> Iterator[Callable[[int], None]]:
+    def rollouts(self, total: int) -> Generator[Callable[[int], None]]:
         """Shows a bar over rollouts."""
         with _progress(self._console) as progress:
             bar = progress.add_task("validation", total=total, note="")

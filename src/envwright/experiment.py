@@ -35,10 +35,10 @@ TESTBEDS: dict[str, Callable[[Any], Testbed[Any]]] = {"mapf_frozenlake": lambda 
 TRAINERS: dict[str, Callable[[Recipe, Testbed[Any], Path], Trainer]] = {
     "grpo": lambda recipe, testbed, path: GrpoTrainer(
         recipe.policy,
-        recipe.trainer,
+        recipe.trainer,  # pyright: ignore[reportArgumentType]  # the key is its kind
         testbed,
         path / ".trainer",
-        recipe.seed,  # type: ignore[arg-type]
+        recipe.seed,
     ),
     "frozen": lambda recipe, testbed, path: FrozenTrainer(TransformersPolicy.load(recipe.policy)),
 }
@@ -75,7 +75,9 @@ def resume_run(path: Path, watch: Watch) -> RunStore:
 
 def _trainer(recipe: Recipe, testbed: Testbed[Any], path: Path, watch: Watch) -> Trainer:
     watch.step_begins("load the policy")
-    return TRAINERS[recipe.trainer.kind](recipe, testbed, path)
+    trainer = TRAINERS[recipe.trainer.kind](recipe, testbed, path)
+    trainer.check(recipe.samples_per_round)
+    return trainer
 
 
 def _loop(recipe: Recipe, testbed: Testbed[Any], trainer: Trainer, store: RunStore, watch: Watch) -> Loop:

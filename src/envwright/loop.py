@@ -5,7 +5,7 @@ was killed between any two steps goes on as if it had not been.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -186,7 +186,7 @@ class Loop:
         return Evidence(current=rounds[-1], earlier=tuple(rounds[:-1]), bookkeeping=bookkeeping)
 
     @contextmanager
-    def _step(self, what: str, where: str = "") -> Iterator[dict[str, Any]]:
+    def _step(self, what: str, where: str = "") -> Generator[dict[str, Any]]:
         """Tells people and the event log that a step begins, how long it took, and what the body adds to the event."""
         started = time.monotonic()
         values: dict[str, Any] = {}

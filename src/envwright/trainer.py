@@ -48,6 +48,13 @@ class Training(BaseModel):
 class Trainer(ABC):
     """Trains the one policy of a run, round by round."""
 
+    def check(self, tasks: int) -> None:
+        """Is asked before a run begins whether rounds of that many tasks can be trained on.
+
+        Raises:
+            RecipeError: they cannot; the message says which numbers would do.
+        """
+
     @property
     @abstractmethod
     def policy(self) -> Policy:

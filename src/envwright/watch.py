@@ -1,6 +1,6 @@
 """The seam to whoever looks on: the loop tells it what happens; the default says nothing."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,12 +23,12 @@ class Watch:
         """The step took that long."""
 
     @contextmanager
-    def training(self) -> Iterator[Callable[[TrainingProgress], None]]:
+    def training(self) -> Generator[Callable[[TrainingProgress], None]]:
         """Around training; yields what is called after each optimizer step."""
         yield lambda progress: None
 
     @contextmanager
-    def rollouts(self, total: int) -> Iterator[Callable[[int], None]]:
+    def rollouts(self, total: int) -> Generator[Callable[[int], None]]:
         """Around validation; yields what is called with the number of rollouts done."""
         yield lambda done: None
 

@@ -1,8 +1,8 @@
 import random
 
 from envwright.configuration import knob_bounds
-from envwright.engineers.guardrails import GuardrailSettings, project
 from envwright.engineer import Proposal
+from envwright.engineers.guardrails import GuardrailSettings, project
 from envwright.engineers.proposal_parser import parse_proposal
 from envwright.miniature.boards import board_lessons
 from envwright.miniature.dialogues import answer, context, judge, random_evidence

@@ -1,6 +1,6 @@
 """Charts as inline SVG: no script, no network, readable in light and dark, colours safe for the colour-blind."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -78,8 +78,7 @@ def _ceiling(value: float) -> float:
     return next((edge for edge in (0.05, 0.1, 0.2, 0.4, 0.6, 0.8) if value <= edge), 1.0)
 
 
-def _grid(scale: float, y: object, width: int) -> str:
-    assert callable(y)
+def _grid(scale: float, y: Callable[[float], float], width: int) -> str:
     lines: list[str] = []
     for quarter in range(5):
         value = scale * quarter / 4

@@ -23,9 +23,7 @@ def render_page(run: RunData) -> str:
 def _headline(run: RunData) -> str:
     model = escape(run.recipe.policy.model)
     facts = f"recipe {escape(run.recipe.name)}, seed {run.recipe.seed}, model {model}, {run.recipe.rounds} rounds"
-    notice = (
-        "" if run.finished else '<p class="notice">This run is not finished: this is what it has so far.</p>'
-    )
+    notice = "" if run.finished else '<p class="notice">This run is not finished: this is what it has so far.</p>'
     if run.gain is None:
         return f"<h1>{escape(run.name)}</h1><p>{facts}</p>{notice}"
     difference, low, high = (100 * number for number in run.gain)

@@ -7,6 +7,7 @@ uninterrupted run and a resumed one pass through the same bytes.
 import math
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -79,6 +80,15 @@ class GrpoTrainer(Trainer):
         self._rewards.end_token = self._tokenizer.eos_token_id
         self._trl: Any = None
         self._callback: Any = None
+        self._holds: Path | None = None  # the checkpoint whose weights are live
+
+    def check(self, tasks: int) -> None:
+        """See `Trainer.check`.
+
+        Raises:
+            RecipeError: the number is not a multiple of the prompts per generation.
+        """
+        self._steps(tasks)
 
     @property
     def policy(self) -> TransformersPolicy:
@@ -93,11 +103,7 @@ class GrpoTrainer(Trainer):
         checkpoint: Path,
         report: Callable[[TrainingProgress], None] = lambda progress: None,
     ) -> Training:
-        """Trains one round; see `Trainer.train`.
-
-        Raises:
-            RecipeError: the number of tasks is not a multiple of the prompts per generation.
-        """
+        """Trains one round; see `Trainer.train`."""
         import torch
         from datasets import Dataset
 
@@ -110,7 +116,8 @@ class GrpoTrainer(Trainer):
         )
         self._rewards.start_round()
         # TRL samples with torch's global generator: it is forked here and seeded anew before each step.
-        with torch.random.fork_rng():
+        with torch.random.fork_rng(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # TRL and transformers rename settings of each other
             trl = self._trl or self._build(dataset)
             trl.train_dataset = dataset
             trl.args.max_steps = (round_index + 1) * steps
@@ -118,6 +125,7 @@ class GrpoTrainer(Trainer):
             trl.train(resume_from_checkpoint=str(resume_from) if resume_from else None)
         saved = self._work_dir / f"checkpoint-{(round_index + 1) * steps}"
         os.replace(saved, checkpoint)
+        self._holds = checkpoint
         return Training(
             groups=tuple(self._rewards.groups),
             log=tuple(self._callback.log),
@@ -125,9 +133,12 @@ class GrpoTrainer(Trainer):
         )
 
     def restore(self, checkpoint: Path) -> None:
-        """Loads the weights of a checkpoint into the live model."""
+        """Loads the weights of a checkpoint into the live model, unless they are live already."""
+        if checkpoint == self._holds:
+            return
         loaded, _ = load_model(checkpoint_settings(self._model_settings, checkpoint))
         self._model.load_state_dict(loaded.state_dict())
+        self._holds = checkpoint
 
     def close(self) -> None:
         """Ends TRL's trainer and removes its work directory, which holds nothing a finished run needs."""

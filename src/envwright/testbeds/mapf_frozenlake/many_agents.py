@@ -210,8 +210,8 @@ class ManyAgents:
                 return Best(value, tuple(everyone), _joined(plans, len(everyone)))
             first, second = clash
             merged = tuple(sorted((*first.agents, *second.agents)))
-            solved = [plan for plan in plans if plan not in clash]
-            solved.append(self._deepen(merged, objective, waits, slack))
+            apart = [plan for plan in plans if plan not in clash]
+            solved = [*apart, self._deepen(merged, objective, waits, slack)]
 
     def _deepen(self, agents: tuple[int, ...], objective: Objective, waits: bool, slack: int) -> Best | None:
         if len(agents) == 2:

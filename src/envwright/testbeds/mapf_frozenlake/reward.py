@@ -66,4 +66,3 @@ def _verdict(
             "optimal_makespan": met[Objective.MAKESPAN],
         },
     )
-
