@@ -1,5 +1,6 @@
 """MAPF-FrozenLake as a testbed (paper, section on the environment): boards in, prompts out, answers judged."""
 
+import math
 from collections.abc import Collection
 from typing import ClassVar
 
@@ -38,6 +39,9 @@ class MapfSettings(BaseModel):
         default=(0.1, 0.2, 0.3, 0.4, 0.5),
         min_length=1,
         description="hole ratios that take turns on the validation boards",
+    )
+    validation_wait_ratio: float = Field(
+        default=0.5, ge=0.0, le=1.0, description="share of the validation boards of each size that need a wait"
     )
     allow_repeats: bool = Field(
         default=False, description="where a size runs out of distinct boards, repeat some instead of stopping"
@@ -120,13 +124,13 @@ class MapfFrozenLake(Testbed[MapfKnobs]):
         return verify_text(board, completion.text, completion.truncated, self.settings.objective, self.settings.reward)
 
     def validation_set(self, count: int, seed: int) -> list[Task]:
-        """Returns tasks in equal shares per size, half with a needed wait, the hole ratios taking turns."""
+        """Returns tasks in equal shares per size; hole ratios and needed waits take their turns."""
         settings = self.settings
         agents = settings.validation_agents or settings.agents
         shares = apportion([1.0] * len(settings.sizes), count)
-        ratios = settings.validation_hole_ratios
+        ratios, waits = settings.validation_hole_ratios, settings.validation_wait_ratio
         strata = [
-            Stratum.of(size, ratios[index // 2 % len(ratios)], agents, index % 2 == 0)
+            Stratum.of(size, ratios[index // 2 % len(ratios)], agents, _takes_its_turn(index, waits))
             for size, share in zip(settings.sizes, shares, strict=True)
             for index in range(share)
         ]
@@ -145,3 +149,8 @@ class MapfFrozenLake(Testbed[MapfKnobs]):
             data_ratio=1.0 / len(self.sources), hole_ratio=NEUTRAL_HOLE_RATIO, wait_ratio=NEUTRAL_WAIT_RATIO
         )
         return Configuration[MapfKnobs](sources=dict.fromkeys(self.sources, knobs))
+
+
+def _takes_its_turn(index: int, share: float) -> bool:
+    """Returns whether the index-th of a row belongs to an evenly spread share of it."""
+    return math.ceil((index + 1) * share) > math.ceil(index * share)
