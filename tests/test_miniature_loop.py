@@ -18,6 +18,7 @@ SMALL = [
     "rounds=2",
     "samples_per_round=8",
     "testbed.sizes=[3, 4]",
+    "configuration=uniform",
     "validation.tasks=12",
     "validation.sampling.max_tokens=24",
     "engineer.sampling.max_tokens=200",
