@@ -54,7 +54,7 @@ def stacked_bars(
 ) -> str:
     """Returns one bar per tick, cut into labelled counts."""
     labels = list(dict.fromkeys(label for parts in parts_of for label in parts))
-    scale = max([sum(parts.values()) for parts in parts_of], default=0) or 1
+    scale = 1.15 * max([sum(parts.values()) for parts in parts_of], default=0) or 1  # room for the count above a bar
     plot_height = height - TOP - BOTTOM
     step = (width - LEFT - RIGHT) / max(1, len(ticks))
     drawn: list[str] = []
