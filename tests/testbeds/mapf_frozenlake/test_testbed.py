@@ -1,12 +1,12 @@
 from collections import Counter
 
 import pytest
-from envwright.testbeds.mapf_frozenlake.answer import format_cells
 from pydantic import ValidationError
 
 from envwright.configuration import Configuration
 from envwright.errors import ConfigurationError
 from envwright.testbed import Completion, Task
+from envwright.testbeds.mapf_frozenlake.answer import format_cells
 from envwright.testbeds.mapf_frozenlake.instance import Objective, SolvedInstance
 from envwright.testbeds.mapf_frozenlake.knobs import MapfKnobs
 from envwright.testbeds.mapf_frozenlake.solver import solve
