@@ -21,6 +21,8 @@ from envwright.testbeds.mapf_frozenlake.testbed import MapfFrozenLake, MapfSetti
 AGENTS = (2, 3, 4)
 PLAN_TOKENS = 160
 PROPOSAL_TOKENS = 256
+ENGINEER_TEMPERATURE = 0.3
+"""As in the CPU recipe."""
 
 
 def evaluate_miniature(model: Any, tokenizer: Any, settings: MiniatureSettings) -> dict[str, Any]:
@@ -64,7 +66,7 @@ def _usable(policy: TransformersPolicy, settings: MiniatureSettings, preset: str
     cases = [random_evidence(generator) for _ in range(settings.evaluation_contexts)]
     answers = policy.generate(
         [[{"role": "user", "content": context(evidence, preset)}] for evidence in cases],
-        Sampling(temperature=1.0, max_tokens=PROPOSAL_TOKENS, seed=settings.seed),
+        Sampling(temperature=ENGINEER_TEMPERATURE, max_tokens=PROPOSAL_TOKENS, seed=settings.seed),
     )
     usable = sum(
         _is_usable(answer.text, evidence.current.configuration) for answer, evidence in zip(answers, cases, strict=True)

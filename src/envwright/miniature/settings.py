@@ -14,5 +14,5 @@ class MiniatureSettings(BaseModel):
         default=12_000, ge=1, description="engineering dialogues over all context presets, each seen once"
     )
     tokenizer_texts: int = Field(default=2_000, ge=1, description="texts of each kind that the tokenizer is trained on")
-    evaluation_boards: int = Field(default=200, ge=1, description="fresh boards per number of agents in the report")
+    evaluation_boards: int = Field(default=80, ge=1, description="fresh boards per number of agents in the report")
     evaluation_contexts: int = Field(default=60, ge=1, description="fresh contexts per preset in the report")
