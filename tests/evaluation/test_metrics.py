@@ -1,3 +1,5 @@
+from statistics import pstdev
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,3 +36,16 @@ def test_paired_difference__is_narrower_than_the_unpaired_one_when_outcomes_agre
 def test_paired_difference__refuses_unequal_lengths() -> None:
     with pytest.raises(ValueError, match="one length"):
         paired_difference([True], [])
+
+
+def test_paired_difference__agrees_with_the_normal_interval_of_the_mean() -> None:
+    before = [index % 3 == 0 for index in range(600)]
+    after = [index % 2 == 0 for index in range(600)]
+    changes = [int(new) - int(old) for old, new in zip(before, after, strict=True)]
+    half = 1.96 * pstdev(changes) / len(changes) ** 0.5
+    mean, low, high = paired_difference(before, after)
+    assert (low, high) == pytest.approx((mean - half, mean + half), abs=0.003)
+
+
+def test_paired_difference__of_equal_outcomes_is_exactly_nothing() -> None:
+    assert paired_difference([True, False], [True, False]) == (0.0, 0.0, 0.0)

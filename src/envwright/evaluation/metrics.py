@@ -28,17 +28,20 @@ def paired_difference(
 ) -> tuple[float, float, float]:
     """Returns the mean difference after - before on the same tasks, and its paired bootstrap interval.
 
-    Tasks are resampled, each with both of its outcomes; the generator's seed is derived from the data, so the same
-    data give the same interval.
+    Tasks are resampled, each with both of its outcomes; since a task can only be lost, unchanged or won, a resample is
+    one multinomial draw of those three counts. The generator's seed is derived from the data, so the same data give the
+    same interval.
 
     Raises:
         ValueError: the two are not of one length, or empty.
     """
     if len(before) != len(after) or not before:
         raise ValueError(f"paired outcomes must be of one length above 0, got {len(before)} and {len(after)}")
-    differences = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
-    generator = np.random.default_rng(derive_seed("paired difference", differences.tolist()))
-    picks = generator.integers(0, len(differences), size=(RESAMPLES, len(differences)))
-    means = differences[picks].mean(axis=1)
+    differences = [int(new) - int(old) for old, new in zip(before, after, strict=True)]
+    trials = len(differences)
+    shares = [differences.count(change) / trials for change in (-1, 0, 1)]
+    generator = np.random.default_rng(derive_seed("paired difference", differences))
+    counts = generator.multinomial(trials, shares, size=RESAMPLES)
+    means = (counts[:, 2] - counts[:, 0]) / trials
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(differences.mean()), float(low), float(high)
+    return sum(differences) / trials, float(low), float(high)

@@ -19,10 +19,22 @@ class Series:
     intervals: Sequence[tuple[float, float]] = ()
 
 
-def line_chart(title: str, ticks: Sequence[str], series: Sequence[Series], width: int = 460, height: int = 240) -> str:
-    """Returns lines over the ticks on a scale from 0 to the largest value, with interval bars."""
+def scale_of(series: Sequence[Series]) -> float:
+    """Returns a round number that no value and no interval exceeds; charts to be compared share one."""
     top = max([value for one in series for value in (*one.values, *(high for _, high in one.intervals))], default=0)
-    scale = _ceiling(top)
+    return next((edge for edge in (0.05, 0.1, 0.2, 0.4, 0.6, 0.8) if top <= edge), 1.0)
+
+
+def line_chart(
+    title: str,
+    ticks: Sequence[str],
+    series: Sequence[Series],
+    width: int = 460,
+    height: int = 240,
+    scale: float | None = None,
+) -> str:
+    """Returns lines over the ticks, with interval bars, on an axis from 0 to `scale` (`scale_of` the series)."""
+    scale = scale or scale_of(series)
     plot_width, plot_height = width - LEFT - RIGHT, height - TOP - BOTTOM
     step = plot_width / max(1, len(ticks))
 
@@ -34,7 +46,7 @@ def line_chart(title: str, ticks: Sequence[str], series: Sequence[Series], width
 
     parts = [_grid(scale, y, width), *(_text(x(i), height - 8, tick, "middle") for i, tick in enumerate(ticks))]
     for number, one in enumerate(series):
-        colour, shift = PALETTE[number], 4.0 * number
+        colour, shift = PALETTE[number], 5.0 * (number - (len(series) - 1) / 2)
         points = " ".join(f"{x(i, shift):.1f},{y(value):.1f}" for i, value in enumerate(one.values))
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
         for i, value in enumerate(one.values):
@@ -72,10 +84,6 @@ def stacked_bars(
         drawn.append(_text(left + step / 4, bottom - 4, str(sum(parts.values())), "middle"))
         drawn.append(_text(left + step / 4, height - 8, ticks[index], "middle"))
     return _svg(title, "".join(drawn) + _legend(labels, width), width, height)
-
-
-def _ceiling(value: float) -> float:
-    return next((edge for edge in (0.05, 0.1, 0.2, 0.4, 0.6, 0.8) if value <= edge), 1.0)
 
 
 def _grid(scale: float, y: Callable[[float], float], width: int) -> str:

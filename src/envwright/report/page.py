@@ -1,14 +1,21 @@
 """The run as one HTML page that needs nothing but itself; all text from models is escaped."""
 
-from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from string import Template
 
 from envwright.evaluation.metrics import wilson_interval
-from envwright.report.figures import Series, line_chart, stacked_bars
+from envwright.report.figures import Series, line_chart, scale_of, stacked_bars
 from envwright.report.run_data import RunData, Stage
-from envwright.report.tables import interval, pair, percent
+from envwright.report.tables import (
+    Grid,
+    percent,
+    rates_by_source,
+    rates_by_tag,
+    rates_overall,
+    reading,
+    source_word,
+)
 
 
 def render_page(run: RunData) -> str:
@@ -32,8 +39,7 @@ def _headline(run: RunData) -> str:
         f"<h1>{escape(run.name)}</h1><p>{facts}</p>{notice}"
         f'<p class="verdict">Valid rate on {first.rollouts} fixed tasks: <b>{percent(first.valid_rate)}%</b> (base) '
         f"&rarr; <b>{percent(last.valid_rate)}%</b> ({escape(run.stages[-1].title)}), "
-        f"<b>{difference:+.1f}</b> points, 95% interval {low:+.1f} to {high:+.1f}.</p>"
-        "<p>The interval is a paired bootstrap over tasks. It is one training seed: it says nothing about others.</p>"
+        f"<b>{difference:+.1f}</b> points, 95% interval {low:+.1f} to {high:+.1f}.</p><p>{reading(run)}</p>"
     )
 
 
@@ -42,20 +48,17 @@ def _charts(run: RunData) -> str:
     overall = line_chart(
         "valid and optimal rate, with 95% intervals", ticks, [_series(run, "valid"), _series(run, "optimal")]
     )
-    failures = stacked_bars("failures by kind", ticks, [stage.overall.failures for stage in run.stages])
-    by_source = [
-        line_chart(
-            f"{source}: valid and optimal rate",
-            ticks,
-            [_series(run, "valid", source), _series(run, "optimal", source)],
-            width=300,
-            height=190,
-        )
-        for source in run.sources
+    failed = stacked_bars("failures by kind (counts)", ticks, [stage.overall.failures for stage in run.stages])
+    by_source = {source: [_series(run, what, source) for what in ("valid", "optimal")] for source in run.sources}
+    scale = scale_of([one for series in by_source.values() for one in series])
+    word = source_word(run)
+    small = [
+        line_chart(f"{word} {source}", ticks, series, width=300, height=190, scale=scale)
+        for source, series in by_source.items()
     ]
     return (
-        f'<h2>Rates per round</h2><div class="row">{overall}{failures}{_signal(run)}</div>'
-        f'<h2>Rates per round and size</h2><div class="row small">{"".join(by_source)}</div>'
+        f'<h2>Rates per round</h2><div class="row">{overall}{failed}</div>'
+        f'<h2>Rates per round and {word}</h2><div class="row small">{"".join(small)}</div>'
     )
 
 
@@ -71,39 +74,40 @@ def _series(run: RunData, what: str, source: str | None = None) -> Series:
 
 
 def _signal(run: RunData) -> str:
-    trained = [stage for stage in run.stages if stage.evidence and stage.evidence.overall.groups]
+    scores = [(stage.title, stage.evidence.overall) for stage in run.stages if stage.evidence]
+    trained = [(title, score) for title, score in scores if score.groups]
     if not trained:
         return ""
-    rates = [stage.evidence.overall.no_signal_rate for stage in trained if stage.evidence]
-    ticks = [stage.title for stage in trained]
-    return line_chart("training groups without signal (equal rewards)", ticks, [Series("no signal", rates)])
+    series = Series(
+        "no signal",
+        [score.no_signal_rate for _, score in trained],
+        [wilson_interval(score.groups_without_signal, score.groups) for _, score in trained],
+    )
+    titles = [title for title, _ in trained]
+    return line_chart("training groups without signal (all rewards equal)", titles, [series], height=180)
 
 
 def _rates(run: RunData) -> str:
-    header = ["valid % / optimal %", *run.sources, "all", "valid 95%"]
-    rows = [
-        [s.title, *(pair(s.of_source(source)) for source in run.sources), pair(s.overall), interval(s.overall)]
-        for s in run.stages
-    ]
-    return f"<h2>Table</h2>{_table(header, rows)}"
+    grids = (rates_by_source(run), rates_overall(run), *rates_by_tag(run))
+    return f"<h2>Tables</h2>{''.join(_table(grid) for grid in grids)}"
 
 
 def _configurations(run: RunData) -> str:
-    stages = [stage for stage in run.stages if stage.configuration]
+    stages = [(stage.title, stage.configuration) for stage in run.stages if stage.configuration]
     if not stages:
         return ""
-    first = stages[0].configuration or {}
+    sources = list(stages[0][1])
+    head = "".join(f"<th>{escape(source)}</th>" for source in sources)
     blocks: list[str] = []
-    for knob in next(iter(first.values())):
-        values = [[(stage.configuration or {})[source][knob] for source in first] for stage in stages]
-        peak = max(max(row) for row in values) or 1.0
+    for knob in next(iter(stages[0][1].values())):
+        peak = max(table[source][knob] for _, table in stages for source in sources) or 1.0
         rows = "".join(
-            f"<tr><th>{escape(stage.title)}</th>{''.join(_heat(value, peak) for value in row)}</tr>"
-            for stage, row in zip(stages, values, strict=True)
+            f"<tr><th>{escape(title)}</th>{''.join(_heat(table[source][knob], peak) for source in sources)}</tr>"
+            for title, table in stages
         )
-        head = "".join(f"<th>{escape(source)}</th>" for source in first)
         blocks.append(f"<table><caption>{escape(knob)}</caption><tr><th></th>{head}</tr>{rows}</table>")
-    return f'<h2>Configuration of each round</h2><div class="row">{"".join(blocks)}</div>'
+    content = "".join(blocks) + _signal(run)
+    return f'<h2>Configuration of each round</h2><div class="row" style="align-items: flex-start">{content}</div>'
 
 
 def _heat(value: float, peak: float) -> str:
@@ -138,7 +142,9 @@ def _redesign(stage: Stage) -> str:
     )
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<table class="rates"><tr>{head}</tr>{body}</table>'
+def _table(grid: Grid) -> str:
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in grid.header)
+    rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in grid.rows)
+    body = "".join(f'<tr style="white-space: nowrap">{row}</tr>' for row in rows)
+    table = f'<table class="rates"><tr>{head}</tr>{body}</table>'
+    return f'<h3>{escape(grid.title)}</h3><div style="overflow-x: auto">{table}</div>'

@@ -1,83 +1,134 @@
-"""The run as Markdown tables, in the form of the paper's: valid % / optimal % per size, failures, configurations."""
+"""The run as tables, in the form of the paper's: valid % / optimal % per size, failures, configurations."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from envwright.diagnosis.statistics import score_rollouts, tag_label
 from envwright.engineer import Score
 from envwright.evaluation.metrics import wilson_interval
-from envwright.report.run_data import RunData
+from envwright.report.run_data import RunData, Stage
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One table: the cells of each row stand under those of the header."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 def render_tables(run: RunData) -> str:
-    """Returns the whole Markdown text."""
-    sections = [f"# {run.name}", _summary(run)]
-    if run.stages:
-        sections += [_rates(run), _objectives(run), _failures(run), _configurations(run), _redesigns(run)]
-    return "\n\n".join(section for section in sections if section) + "\n"
+    """Returns all tables as one Markdown text; those that a run has nothing for yet are left out."""
+    grids = [
+        rates_by_source(run),
+        rates_overall(run),
+        *rates_by_tag(run),
+        failures(run),
+        training_groups(run),
+        configurations(run),
+        redesigns(run),
+        corrections(run),
+    ]
+    sections = [f"# {run.name}", _summary(run), *(_markdown(grid) for grid in grids if grid.rows)]
+    return "\n\n".join(sections) + "\n"
 
 
-def _summary(run: RunData) -> str:
-    state = "" if run.finished else " The run is not finished: what it has so far."
-    if run.gain is None:
-        return f"Recipe `{run.recipe.name}`, seed {run.recipe.seed}.{state}"
-    difference, low, high = (100 * number for number in run.gain)
-    first, last = run.stages[0], run.stages[-1]
-    return (
-        f"Recipe `{run.recipe.name}`, seed {run.recipe.seed}. Valid rate on {first.overall.rollouts} fixed tasks: "
-        f"{percent(first.overall.valid_rate)} ({first.title}) -> {percent(last.overall.valid_rate)} ({last.title}), "
-        f"difference {difference:+.1f} points, 95% interval {low:+.1f} to {high:+.1f} (paired bootstrap over tasks; "
-        f"one seed, so it says nothing about other training runs).{state}"
-    )
-
-
-def _rates(run: RunData) -> str:
-    header = ["valid % / optimal %", *(f"{source}" for source in run.sources), "all", "valid 95%"]
+def rates_by_source(run: RunData) -> Grid:
+    """Returns valid / optimal per source and in all: the paper's main table, with rounds as rows."""
     rows = [
-        [
-            stage.title,
-            *(pair(stage.of_source(source)) for source in run.sources),
-            pair(stage.overall),
-            interval(stage.overall),
-        ]
+        [stage.title, *(pair(stage.of_source(source)) for source in run.sources), pair(stage.overall)]
         for stage in run.stages
     ]
-    return f"## Validation by {_source_word(run)}\n\n{table(header, rows)}"
+    return Grid(f"Valid % / optimal % by {source_word(run)}", ["stage", *run.sources, "all"], rows)
 
 
-def _objectives(run: RunData) -> str:
-    header = ["stage", "valid %", "optimal % (sum of costs)", "optimal % (makespan)", "parsed %", "tokens per answer"]
+def rates_overall(run: RunData) -> Grid:
+    """Returns every rate over all validation tasks, with its 95% interval."""
+    header = [
+        "stage",
+        "tasks",
+        "valid %",
+        "optimal % (sum of costs)",
+        "optimal % (makespan)",
+        "parsed %",
+        "truncated %",
+        "tokens per answer",
+    ]
     rows = [
         [
             stage.title,
-            percent(stage.overall.valid_rate),
-            percent(stage.detail_rate("optimal_sum_of_costs")),
-            percent(stage.detail_rate("optimal_makespan")),
-            percent(stage.overall.rate(stage.overall.parsed)),
+            str(stage.overall.rollouts),
+            *(rate_with_interval(count, stage.overall.rollouts) for count in _counts(stage)),
             f"{stage.overall.mean_tokens:.1f}",
         ]
         for stage in run.stages
     ]
-    return f"## Both objectives\n\n{table(header, rows)}"
+    return Grid("All rates, with 95% intervals", header, rows)
 
 
-def _failures(run: RunData) -> str:
+def _counts(stage: Stage) -> list[int]:
+    objectives = [
+        sum(bool(rollout.verdict.details.get(name)) for rollout in stage.rollouts)
+        for name in ("optimal_sum_of_costs", "optimal_makespan")
+    ]
+    return [stage.overall.valid, *objectives, stage.overall.parsed, stage.overall.truncated]
+
+
+def rates_by_tag(run: RunData) -> list[Grid]:
+    """Returns the valid rate per value of each tag that the evidence is split by, e.g. holes and wait."""
+    tags = dict.fromkeys(tag for stage in run.stages if stage.evidence for tag in stage.evidence.by_tag)
+    return [_rates_by_tag(run, tag) for tag in tags]
+
+
+def _rates_by_tag(run: RunData, tag: str) -> Grid:
+    by_stage = [_scores_of_tag(stage, tag) for stage in run.stages]
+    labels = sorted({label for scores in by_stage for label in scores})
+    rows = [
+        [stage.title, *(rate_with_interval(scores[label].valid, scores[label].rollouts) for label in labels)]
+        for stage, scores in zip(run.stages, by_stage, strict=True)
+    ]
+    return Grid(f"Valid % by {tag}, with 95% intervals", ["stage", *labels], rows)
+
+
+def _scores_of_tag(stage: Stage, tag: str) -> dict[str, Score]:
+    tagged = [(tag_label(rollout.task.tags[tag]), rollout) for rollout in stage.rollouts if tag in rollout.task.tags]
+    labels = dict.fromkeys(label for label, _ in tagged)
+    return {label: score_rollouts([rollout for other, rollout in tagged if other == label]) for label in labels}
+
+
+def failures(run: RunData) -> Grid:
+    """Returns the counts of each failure kind per stage."""
     kinds = list(dict.fromkeys(kind for stage in run.stages for kind in stage.overall.failures))
     rows = [[stage.title, *(str(stage.overall.failures.get(kind, 0)) for kind in kinds)] for stage in run.stages]
-    return f"## Failures by kind (counts)\n\n{table(['stage', *kinds], rows)}"
+    return Grid("Failures by kind (counts)", ["stage", *kinds], rows)
 
 
-def _configurations(run: RunData) -> str:
+def training_groups(run: RunData) -> Grid:
+    """Returns the share of training groups whose rewards were all equal, which teach nothing."""
+    scores = [(stage.title, stage.evidence.overall) for stage in run.stages if stage.evidence]
     rows = [
-        [stage.title, source, *(f"{value:.3f}" for value in knobs.values())]
-        for stage in run.stages
-        for source, knobs in (stage.configuration or {}).items()
+        [title, str(score.groups), rate_with_interval(score.groups_without_signal, score.groups)]
+        for title, score in scores
+        if score.groups
     ]
-    if not rows:
-        return ""
-    knobs = next(list(row) for stage in run.stages for row in (stage.configuration or {}).values())
-    return f"## Configurations\n\n{table(['round', _source_word(run), *knobs], rows)}"
+    return Grid("Training groups", ["round", "groups", "without signal %"], rows)
 
 
-def _redesigns(run: RunData) -> str:
+def configurations(run: RunData) -> Grid:
+    """Returns the knobs of every source, round by round."""
+    tables = [(stage.title, stage.configuration) for stage in run.stages if stage.configuration]
+    knobs = list(dict.fromkeys(knob for _, table in tables for row in table.values() for knob in row))
+    rows = [
+        [title, source, *(f"{row[knob]:.3f}" for knob in knobs)]
+        for title, table in tables
+        for source, row in table.items()
+    ]
+    return Grid("Configurations", ["round", source_word(run), *knobs], rows)
+
+
+def redesigns(run: RunData) -> Grid:
+    """Returns what became of each proposal, and what it cost."""
     rows = [
         [
             stage.title,
@@ -86,18 +137,30 @@ def _redesigns(run: RunData) -> str:
             str(sum(attempt.error is not None for attempt in stage.redesign.proposal.attempts)),
             str(len(stage.redesign.corrections)),
             str(sum(attempt.tokens for attempt in stage.redesign.proposal.attempts)),
+            f"{sum(attempt.seconds for attempt in stage.redesign.proposal.attempts):.1f}",
         ]
         for stage in run.stages
         if stage.redesign
     ]
-    header = ["after", "proposal", "answers", "unusable", "corrections", "tokens"]
-    return f"## Redesigns\n\n{table(header, rows)}" if rows else ""
+    return Grid("Redesigns", ["after", "proposal", "answers", "unusable", "corrections", "tokens", "seconds"], rows)
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Returns a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+def corrections(run: RunData) -> Grid:
+    """Returns every change that a guardrail made, with its reason."""
+    rows = [
+        [stage.title, change.source, change.knob, f"{change.proposed:.3g}", f"{change.became:.3g}", change.reason]
+        for stage in run.stages
+        if stage.redesign
+        for change in stage.redesign.corrections
+    ]
+    return Grid("Corrections", ["after", source_word(run), "knob", "proposed", "became", "reason"], rows)
+
+
+def reading(run: RunData) -> str:
+    """Returns what the gain allows to say, beyond its numbers."""
+    _, low, high = run.gain or (0.0, 0.0, 0.0)
+    shown = " It holds 0, so the run shows no change." if low <= 0 <= high else ""
+    return f"The interval is a paired bootstrap over tasks.{shown} One training seed says nothing about other seeds."
 
 
 def percent(rate: float) -> str:
@@ -110,11 +173,38 @@ def pair(score: Score) -> str:
     return f"{percent(score.valid_rate)} / {percent(score.optimal_rate)}"
 
 
-def interval(score: Score) -> str:
-    """Returns the 95% interval of the valid rate in per cent."""
-    low, high = wilson_interval(score.valid, score.rollouts)
-    return f"{percent(low)}-{percent(high)}"
+def rate_with_interval(count: int, trials: int) -> str:
+    """Returns a rate and its 95% interval in per cent, "40.6 (36.3-45.1)"; "-" without trials."""
+    if not trials:
+        return "-"
+    low, high = wilson_interval(count, trials)
+    return f"{percent(count / trials)} ({percent(low)}-{percent(high)})"
 
 
-def _source_word(run: RunData) -> str:
+def source_word(run: RunData) -> str:
+    """Returns what a source of tasks is called."""
     return "size" if run.recipe.testbed.kind == "mapf_frozenlake" else "source"
+
+
+def _summary(run: RunData) -> str:
+    facts = f"Recipe `{run.recipe.name}`, seed {run.recipe.seed}."
+    state = "" if run.finished else " The run is not finished: this is what it has so far."
+    if run.gain is None:
+        return facts + state
+    difference, low, high = (100 * number for number in run.gain)
+    first, last = run.stages[0], run.stages[-1]
+    return (
+        f"{facts} Valid rate on {first.overall.rollouts} fixed tasks: {percent(first.overall.valid_rate)} "
+        f"({first.title}) -> {percent(last.overall.valid_rate)} ({last.title}), difference {difference:+.1f} points, "
+        f"95% interval {low:+.1f} to {high:+.1f}. {reading(run)}{state}"
+    )
+
+
+def _markdown(grid: Grid) -> str:
+    lines = [grid.header, ["---"] * len(grid.header), *([_cell(cell) for cell in row] for row in grid.rows)]
+    table = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    return f"## {grid.title}\n\n{table}"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
