@@ -8,14 +8,6 @@ FAR = 10**6
 """The distance of a cell that cannot be reached."""
 
 
-@cache
-def column_masks(size: int) -> tuple[int, int]:
-    """Returns the bits that may move left, and those that may move right."""
-    left_column = sum(1 << (row * size) for row in range(size))
-    everything = (1 << (size * size)) - 1
-    return everything & ~left_column, everything & ~(left_column << (size - 1))
-
-
 class Board:
     """The free cells of an instance; cell (row, column) is bit row * size + column."""
 
@@ -24,16 +16,15 @@ class Board:
         self.size = size
         self.free = (1 << (size * size)) - 1
         for row, column in instance.holes:
-            self.free &= ~(1 << (row * size + column))
-        self.can_left, self.can_right = column_masks(size)
+            self.free ^= 1 << (row * size + column)
+        self.can_left, self.can_right = _column_masks(size)
+        self.around = _grid(size)
         self.starts = tuple(row * size + column for row, column in instance.starts)
         self.goals = tuple(row * size + column for row, column in instance.goals)
-        self.neighbours: list[tuple[int, ...]] = [self._neighbours(cell) for cell in range(size * size)]
 
-    def _neighbours(self, cell: int) -> tuple[int, ...]:
-        if not self.free >> cell & 1:
-            return ()
-        return tuple(bits(self.moves(1 << cell)))
+    def neighbours(self, cell: int) -> tuple[int, ...]:
+        """Returns the cells one move away from a free cell."""
+        return few_bits(self.around[cell] & self.free)
 
     def moves(self, cells: int) -> int:
         """Returns every cell that one move from one of the cells leads to."""
@@ -41,21 +32,40 @@ class Board:
         around = cells << size | cells >> size | (cells & self.can_right) << 1 | (cells & self.can_left) >> 1
         return around & self.free
 
-    def distances(self, goal: int, avoid: int = 0) -> list[int]:
-        """Returns the moves from each cell to the goal, never through the cells of `avoid`; FAR if there is no way."""
-        distance = [FAR] * (self.size * self.size)
-        frontier, seen, steps = 1 << goal, 1 << goal | avoid, 0
-        while frontier:
-            for cell in bits(frontier):
-                distance[cell] = steps
-            frontier = self.moves(frontier) & ~seen
-            seen |= frontier
-            steps += 1
-        return distance
+    def balls(self, goal: int, avoid: int = 0) -> list[int]:
+        """Returns the cells within k moves of the goal for k = 0, 1, ...; no way leads through the cells of `avoid`."""
+        reached = 1 << goal
+        balls = [reached]
+        while (grown := (reached | self.moves(reached)) & ~avoid) != reached:
+            balls.append(grown)
+            reached = grown
+        return balls
+
+    def distances(self, goal: int) -> list[int]:
+        """Returns the moves from each cell to the goal; FAR if there is no way."""
+        return distances_of(self.balls(goal), self.size)
 
     def cell(self, index: int) -> Cell:
         """Returns the (row, column) of a bit."""
         return divmod(index, self.size)
+
+
+def distances_of(balls: list[int], size: int) -> list[int]:
+    """Returns for each cell the radius of the smallest ball that holds it; FAR if none does."""
+    distance = [FAR] * (size * size)
+    inner = 0
+    for radius, ball in enumerate(balls):
+        for cell in bits(ball ^ inner):
+            distance[cell] = radius
+        inner = ball
+    return distance
+
+
+def radius_of(balls: list[int], cells: int) -> int:
+    """Returns the smallest radius whose ball holds one of the cells; FAR if none does."""
+    if not balls[-1] & cells:
+        return FAR
+    return next(radius for radius, ball in enumerate(balls) if ball & cells)
 
 
 def bits(mask: int) -> list[int]:
@@ -66,3 +76,28 @@ def bits(mask: int) -> list[int]:
         found.append(low.bit_length() - 1)
         mask ^= low
     return found
+
+
+@cache
+def few_bits(mask: int) -> tuple[int, ...]:
+    """Returns the positions of the set bits, remembered: for masks of which there are few, as a cell's neighbours."""
+    return tuple(bits(mask))
+
+
+@cache
+def _column_masks(size: int) -> tuple[int, int]:
+    """Returns the bits that may move left, and those that may move right."""
+    left_column = sum(1 << (row * size) for row in range(size))
+    everything = (1 << (size * size)) - 1
+    return everything & ~left_column, everything & ~(left_column << (size - 1))
+
+
+@cache
+def _grid(size: int) -> tuple[int, ...]:
+    """Returns the neighbours of each cell on a board without holes."""
+    masks: list[int] = []
+    for row in range(size):
+        for column in range(size):
+            around = ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1))
+            masks.append(sum(1 << (r * size + c) for r, c in around if 0 <= r < size and 0 <= c < size))
+    return tuple(masks)

@@ -5,7 +5,8 @@ from enum import StrEnum
 
 from envwright.testbeds.mapf_frozenlake.distances import Board
 from envwright.testbeds.mapf_frozenlake.instance import GroundTruth, Instance, Objective, Paths
-from envwright.testbeds.mapf_frozenlake.many_agents import Best, Budget, ManyAgents, OutOfBudget, many_truth
+from envwright.testbeds.mapf_frozenlake.joint_search import Budget, OutOfBudget
+from envwright.testbeds.mapf_frozenlake.many_agents import Best, ManyAgents, many_truth
 from envwright.testbeds.mapf_frozenlake.two_agents import TwoAgents, pair_truth
 
 DEFAULT_BUDGET = 200_000
@@ -71,11 +72,4 @@ def _status(answer: object) -> Status:
 
 
 def _paths(board: Board, best: Best) -> Paths:
-    """Returns one path per agent, each ending at its arrival for good."""
-    paths: list[tuple[tuple[int, int], ...]] = []
-    for cells in zip(*best.trail, strict=True):
-        path = list(cells)
-        while len(path) > 1 and path[-1] == path[-2]:
-            path.pop()
-        paths.append(tuple(board.cell(cell) for cell in path))
-    return tuple(paths)
+    return tuple(tuple(board.cell(cell) for cell in path) for path in best.trail.paths)
