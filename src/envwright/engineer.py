@@ -91,6 +91,7 @@ class Evidence(Record):
     current: RoundEvidence
     earlier: tuple[RoundEvidence, ...] = ()
     bookkeeping: Bookkeeping
+    notes: tuple[str, ...] = Field(default=(), description="what guardrails did since the last redesign, one line each")
 
 
 class Attempt(Record):

@@ -124,15 +124,34 @@ def test_render_context__shows_the_configuration_as_engineers_write_it():
     assert rows == EVIDENCE.current.configuration
 
 
-def test_history__leaves_out_the_default_round_unless_asked():
-    assert "round: 0" not in context(modules=("H",))
-    assert "round: 0" in context(modules=("H0",))
+def test_history__leaves_out_the_default_configuration_unless_asked():
+    sections = {
+        name: context_sections(EVIDENCE, TESTBED, ContextSettings(modules=(name,)))[name] for name in ("H", "H0")
+    }
+    assert sections["H0"].count("data_ratio") == 2 * len(TESTBED.sources)
+    assert sections["H"].count("data_ratio") == len(TESTBED.sources)
+    assert "round: 0\nsize 3: tasks" in sections["H"]
+    assert "round: 1\n3: {data_ratio" in sections["H"]
 
 
-def test_history__says_none_when_only_the_default_round_is_past():
-    first = EVIDENCE.model_copy(update={"earlier": EVIDENCE.earlier[:1]})
+def test_history__says_none_before_the_first_redesign():
+    first = EVIDENCE.model_copy(update={"earlier": ()})
     sections = context_sections(first, TESTBED, ContextSettings(modules="V4"))
     assert sections["H"] == "## Earlier rounds\nnone"
+
+
+def test_presets__all_differ_from_the_second_redesign_on():
+    second = EVIDENCE.model_copy(update={"earlier": EVIDENCE.earlier[:1]})
+    texts = {render_context(second, TESTBED, ContextSettings(modules=preset)) for preset in PRESETS}
+    assert len(texts) == len(PRESETS)
+
+
+def test_notes__stand_only_where_a_guardrail_acted():
+    assert "## Notes" not in context()
+    noted = EVIDENCE.model_copy(update={"notes": ("training goes on from round 0",)})
+    assert "## Notes\n- training goes on from round 0\n\n## Configuration" in render_context(
+        noted, TESTBED, ContextSettings()
+    )
 
 
 def test_training__tells_rl_details_only_when_full():
@@ -148,7 +167,7 @@ def test_failures__name_no_signal_only_where_groups_were_trained():
 
 def test_modules__explicit_ones_render_in_reading_order():
     sections = context_sections(EVIDENCE, TESTBED, ContextSettings(modules=("F", "G")))
-    assert list(sections) == ["role", "knobs", "G", "configuration", "F", "answer"]
+    assert list(sections) == ["role", "knobs", "G", "notes", "configuration", "F", "answer"]
 
 
 @pytest.mark.parametrize(("wrong", "known"), [("V9", PRESETS), (("F", "X"), MODULES)])

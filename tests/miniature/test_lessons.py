@@ -5,7 +5,9 @@ from envwright.engineer import Proposal
 from envwright.engineers.guardrails import GuardrailSettings, project
 from envwright.engineers.proposal_parser import parse_proposal
 from envwright.miniature.boards import board_lessons
-from envwright.miniature.dialogues import answer, context, judge, random_evidence
+from envwright.miniature.dialogues import context
+from envwright.miniature.evidence import random_evidence
+from envwright.miniature.teacher import answer, judge
 from envwright.testbeds.mapf_frozenlake.answer import Plan, read_answer
 from envwright.testbeds.mapf_frozenlake.knobs import MapfKnobs
 

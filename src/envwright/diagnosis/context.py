@@ -21,7 +21,11 @@ PRESETS: dict[str, tuple[str, ...]] = {
     "V5": ("F", "G", "H", "S"),
     "V6": ("F", "G", "H", "T"),
 }
-"""F failures, G guideline, H history (H0: with the round-0 default), S own earlier reasons, T training."""
+"""F failures, G guideline, H history (H0: with the round-0 default), S own earlier reasons, T training.
+
+"Without the default" is read as: the failures of round 0 stay, its configuration goes. To drop the round altogether
+would make V4 and V2 one in a run of three rounds, and the paper's differ there.
+"""
 
 
 class ContextSettings(BaseModel):
@@ -61,7 +65,7 @@ def resolve_modules(modules: str | tuple[str, ...]) -> tuple[str, ...]:
 
 def render_context(evidence: Evidence, testbed: Testbed[Any], settings: ContextSettings) -> str:
     """Returns the whole text an engineer answers."""
-    return "\n\n".join(context_sections(evidence, testbed, settings).values()) + "\n"
+    return "\n\n".join(text for text in context_sections(evidence, testbed, settings).values() if text) + "\n"
 
 
 def context_sections(evidence: Evidence, testbed: Testbed[Any], settings: ContextSettings) -> dict[str, str]:
@@ -102,17 +106,20 @@ def _training(evidence: Evidence, testbed: Testbed[Any], settings: ContextSettin
 
 
 def _history(evidence: Evidence, testbed: Testbed[Any], settings: ContextSettings) -> str:
-    return _rounds([past for past in evidence.earlier if past.round_index > 0], testbed)
+    return _rounds(evidence.earlier, testbed, first_configuration=1)
 
 
 def _history_with_default(evidence: Evidence, testbed: Testbed[Any], settings: ContextSettings) -> str:
-    return _rounds(evidence.earlier, testbed)
+    return _rounds(evidence.earlier, testbed, first_configuration=0)
 
 
-def _rounds(rounds: Iterable[RoundEvidence], testbed: Testbed[Any]) -> str:
+def _rounds(rounds: Iterable[RoundEvidence], testbed: Testbed[Any], first_configuration: int) -> str:
     rows: list[str] = []
     for past in rounds:
-        rows += [f"round: {past.round_index}", format_table(past.configuration), *_failure_rows(past, testbed)]
+        rows.append(f"round: {past.round_index}")
+        if past.round_index >= first_configuration:
+            rows.append(format_table(past.configuration))
+        rows += _failure_rows(past, testbed)
     return _lines("## Earlier rounds", rows or ["none"])
 
 
@@ -123,6 +130,10 @@ def _reasons(evidence: Evidence, testbed: Testbed[Any], settings: ContextSetting
             rows.append(f"round: {past.round_index}")
             rows += [f"{testbed.source_word} {source}: {reason}" for source, reason in past.reasons.items()]
     return _lines("## Your earlier reasons", rows or ["none"])
+
+
+def _notes(evidence: Evidence, testbed: Testbed[Any], settings: ContextSettings) -> str:
+    return _lines("## Notes", (f"- {note}" for note in evidence.notes)) if evidence.notes else ""
 
 
 def _configuration(evidence: Evidence, testbed: Testbed[Any], settings: ContextSettings) -> str:
@@ -186,13 +197,14 @@ _SECTIONS: dict[str, _Section] = {
     "H0": _history_with_default,
     "H": _history,
     "S": _reasons,
+    "notes": _notes,
     "configuration": _configuration,
     "F": _failures,
     "answer": _answer,
 }
 
-_FRAME = ("role", "knobs", "configuration", "answer")
-"""The sections every context has."""
+_FRAME = ("role", "knobs", "notes", "configuration", "answer")
+"""The sections every context has; notes are empty unless a guardrail acted."""
 
 MODULES: tuple[str, ...] = tuple(name for name in _SECTIONS if name not in _FRAME)
 """The modules a preset may name."""

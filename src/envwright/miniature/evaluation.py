@@ -9,7 +9,8 @@ from envwright.diagnosis.context import PRESETS
 from envwright.diagnosis.statistics import score_rollouts
 from envwright.engineers.proposal_parser import UnusableAnswer, parse_proposal
 from envwright.evaluation.metrics import wilson_interval
-from envwright.miniature.dialogues import context, random_evidence
+from envwright.miniature.dialogues import context
+from envwright.miniature.evidence import random_evidence
 from envwright.miniature.settings import MiniatureSettings
 from envwright.policies.transformers_policy import TransformersPolicy
 from envwright.policy import Sampling
@@ -37,7 +38,7 @@ def evaluate_miniature(model: Any, tokenizer: Any, settings: MiniatureSettings) 
             rollouts = collect_rollouts(policy, tasks, testbed, sampling)
             rows = {source: _rates([r for r in rollouts if r.task.source == source]) for source in testbed.sources}
             plans[f"{agents} agents, temperature {temperature:g}"] = {"all": _rates(rollouts), **rows}
-    return {"plans": plans, "usable_first_answers": {name: _usable(policy, settings, name) for name in PRESETS}}
+    return {"plans": plans, "first_answers": {name: _first_answers(policy, settings, name) for name in PRESETS}}
 
 
 def _testbed(agents: int) -> MapfFrozenLake:
@@ -60,23 +61,24 @@ def _rates(rollouts: Sequence[Rollout]) -> dict[str, float]:
     }
 
 
-def _usable(policy: TransformersPolicy, settings: MiniatureSettings, preset: str) -> float:
-    """Returns the share of fresh contexts whose first answer gives a configuration."""
+def _first_answers(policy: TransformersPolicy, settings: MiniatureSettings, preset: str) -> dict[str, float]:
+    """Returns the share of fresh contexts with a usable first answer, and of reasons that quote the right rate."""
     generator = random.Random(derive_seed("miniature contexts", preset, settings.seed))
     cases = [random_evidence(generator) for _ in range(settings.evaluation_contexts)]
     answers = policy.generate(
         [[{"role": "user", "content": context(evidence, preset)}] for evidence in cases],
         Sampling(temperature=ENGINEER_TEMPERATURE, max_tokens=PROPOSAL_TOKENS, seed=settings.seed),
     )
-    usable = sum(
-        _is_usable(answer.text, evidence.current.configuration) for answer, evidence in zip(answers, cases, strict=True)
-    )
-    return usable / len(cases)
-
-
-def _is_usable(text: str, previous: dict[str, dict[str, float]]) -> bool:
-    try:
-        parse_proposal(text, previous, knob_bounds(MapfKnobs))
-    except UnusableAnswer:
-        return False
-    return True
+    usable, quotes = 0, list[bool]()
+    for answer, evidence in zip(answers, cases, strict=True):
+        try:
+            _, reasons = parse_proposal(answer.text, evidence.current.configuration, knob_bounds(MapfKnobs))
+        except UnusableAnswer:
+            continue
+        usable += 1
+        scores = evidence.current.by_source
+        quotes += [f"valid {scores[source].valid_rate:.2f}" in reason for source, reason in reasons.items()]
+    return {
+        "usable": round(usable / len(cases), 3),
+        "rates quoted right": round(sum(quotes) / len(quotes), 3) if quotes else 0.0,
+    }

@@ -11,7 +11,7 @@ class MiniatureSettings(BaseModel):
     seed: int = 0
     boards: int = Field(default=48_000, ge=1, description="board lessons, each seen once")
     dialogues: int = Field(
-        default=12_000, ge=1, description="engineering dialogues over all context presets, each seen once"
+        default=16_000, ge=1, description="engineering dialogues over all context presets, each seen once"
     )
     tokenizer_texts: int = Field(default=2_000, ge=1, description="texts of each kind that the tokenizer is trained on")
     evaluation_boards: int = Field(default=80, ge=1, description="fresh boards per number of agents in the report")

@@ -1,6 +1,7 @@
 import random
 
 import pytest
+from boards import random_board
 from brute_force import brute_force
 from cases import LEGAL, instance_of, name_of
 from hypothesis import given, settings
@@ -11,16 +12,6 @@ from envwright.testbeds.mapf_frozenlake.distances import Board
 from envwright.testbeds.mapf_frozenlake.instance import Instance, Objective
 from envwright.testbeds.mapf_frozenlake.solver import Status, analyse, solve
 from envwright.testbeds.mapf_frozenlake.verifier import judge
-
-
-def random_board(size: int, agents: int, holes: int, generator: random.Random) -> Instance:
-    cells = [(row, column) for row in range(size) for column in range(size)]
-    generator.shuffle(cells)
-    free = cells[holes:]
-    while True:
-        starts, goals = generator.sample(free, agents), generator.sample(free, agents)
-        if all(start != goal for start, goal in zip(starts, goals, strict=True)):
-            return Instance(size, tuple(cells[:holes]), tuple(starts), tuple(goals))
 
 
 @pytest.mark.parametrize("case", LEGAL, ids=name_of)
