@@ -1,7 +1,7 @@
 """A toy testbed, trainer and engineer whose every number depends on the state that a resumed run must restore."""
 
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from envwright.engineer import Attempt, Bookkeeping, Engineer, Evidence, Proposa
 from envwright.engineers.guardrails import GuardrailSettings, project
 from envwright.loop import Loop, LoopSettings
 from envwright.policy import Policy, Sampling
+from envwright.redesign import Redesigner
 from envwright.run_store import RunStore
 from envwright.seeds import derive_seed
 from envwright.testbed import Completion, Message, Task, Testbed, Verdict
@@ -152,21 +153,36 @@ SETTINGS = LoopSettings(
     validation_seed=5,
     sampling=Sampling(),
     batch_size=4,
-    bookkeeping=Bookkeeping(round_index=0, rounds=3, epochs=1, samples_per_round=8),
 )
 
 
-def toy_loop(store: RunStore, trainer: ToyTrainer | None = None, watch: Watch | None = None) -> Loop:
+def toy_loop(
+    store: RunStore,
+    trainer: ToyTrainer | None = None,
+    watch: Watch | None = None,
+    guardrails: GuardrailSettings | None = None,
+) -> Loop:
     """Returns a loop of fresh toy parts, as a new process would build it."""
     testbed, made = ToyTestbed(), trainer or ToyTrainer()
-    settings = GuardrailSettings(trust_region=None)
+    chosen = guardrails or GuardrailSettings(trust_region=None)
+    redesigner = Redesigner(
+        engineer=ToyEngineer(lambda: made.policy),
+        project=lambda proposal, previous, forgotten: project(
+            proposal, previous, knob_bounds(ToyKnobs), chosen, forgotten
+        ),
+        carry_mode=chosen.carry,
+        check_forgetting=chosen.forgetting_floor is not None,
+        sources=testbed.sources,
+        source_word=testbed.source_word,
+        bookkeeping=Bookkeeping(round_index=0, rounds=3, epochs=1, samples_per_round=8),
+        store=store,
+    )
     return Loop(
         testbed=testbed,
         trainer=made,
-        engineer=ToyEngineer(lambda: made.policy),
-        project=partial(project, knobs=knob_bounds(ToyKnobs), settings=settings),
+        redesigner=redesigner,
         start=testbed.uniform_configuration(),
-        settings=SETTINGS,
+        settings=replace(SETTINGS, base_mix=chosen.base_mix),
         store=store,
         watch=watch or Watch(),
     )

@@ -19,7 +19,7 @@ LEVELS = [
     {"rollout", "trainer"},
     {"evaluation", "watch", "task_files"},
     {"testbeds", "policies", "diagnosis", "engineers", "run_store"},
-    {"trainers"},
+    {"trainers", "redesign"},
     {"recipe", "loop", "miniature"},
     {"experiment", "report"},
     {"console", "commands"},

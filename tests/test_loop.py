@@ -13,6 +13,7 @@ from envwright.engineers.llm import LlmEngineer, LlmSettings
 from envwright.loop import Loop, LoopSettings
 from envwright.policies.scripted import ScriptedPolicy
 from envwright.policy import Sampling
+from envwright.redesign import Redesigner
 from envwright.run_store import RunStore
 from envwright.testbeds.mapf_frozenlake.testbed import MapfFrozenLake, MapfSettings
 from envwright.trainers.frozen import FrozenTrainer
@@ -42,17 +43,28 @@ def make_loop(store: RunStore, rounds: int = 3) -> Loop:
     knobs = knob_bounds(TESTBED.knobs_type)
     engineer = LlmEngineer(
         policy=lambda: ScriptedPolicy([REPLY]),
-        render=lambda evidence: render_context(evidence, TESTBED, ContextSettings()),
+        render=lambda evidence, count: render_context(evidence, TESTBED, ContextSettings()),
         retry_message=retry_message,
         knobs=knobs,
         settings=LlmSettings(),
         seed=0,
     )
+    redesigner = Redesigner(
+        engineer=engineer,
+        project=lambda proposal, previous, forgotten: project(
+            proposal, previous, knobs, GuardrailSettings(), forgotten
+        ),
+        carry_mode="last",
+        check_forgetting=False,
+        sources=TESTBED.sources,
+        source_word=TESTBED.source_word,
+        bookkeeping=Bookkeeping(round_index=0, rounds=rounds, epochs=1, samples_per_round=12),
+        store=store,
+    )
     return Loop(
         testbed=TESTBED,
         trainer=FrozenTrainer(ScriptedPolicy(["Agent 0: UP\nAgent 1: UP"])),
-        engineer=engineer,
-        project=lambda proposal, previous: project(proposal, previous, knobs, GuardrailSettings()),
+        redesigner=redesigner,
         start=TESTBED.uniform_configuration(),
         settings=LoopSettings(
             seed=1,
@@ -62,7 +74,6 @@ def make_loop(store: RunStore, rounds: int = 3) -> Loop:
             validation_seed=2,
             sampling=Sampling(max_tokens=20),
             batch_size=4,
-            bookkeeping=Bookkeeping(round_index=0, rounds=rounds, epochs=1, samples_per_round=12),
         ),
         store=store,
         watch=Watch(),

@@ -10,9 +10,12 @@ from rich.console import Console
 from rich.progress import track
 
 from envwright.configuration import format_table, read_table
-from envwright.engineer import Evidence, Proposal, RoundEvidence
+from envwright.diagnosis.carry import Carry
+from envwright.diagnosis.context import render_context
+from envwright.engineer import Proposal
 from envwright.errors import DataFileError, RecipeError, RunDirectoryError
 from envwright.experiment import (
+    build_redesigner,
     build_seat,
     build_testbed,
     checkpoint_policy,
@@ -136,13 +139,12 @@ def propose_again(directory: Path, index: int, preset: str | None, show_context:
         done = [number for number in store.rounds() if store.has(f"{round_name(number)}/evidence.json")]
         raise RunDirectoryError(f"round {index} of {directory} must be finished; finished are {done}")
     testbed = build_testbed(recipe)
-    evidence = _evidence(store, index, recipe)
+    carry = store.read_record(f"{round_name(index)}/carry.json", Carry)
+    engineer = build_seat(recipe, testbed, lambda: checkpoint_policy(recipe, store, carry.round_index))
+    evidence = build_redesigner(recipe, testbed, store, engineer).evidence(index, carry)
     if show_context:
-        from envwright.diagnosis.context import render_context
-
-        print(render_context(evidence, testbed, recipe.context), end="")
+        print(engineer.context(evidence) or render_context(evidence, testbed, recipe.context), end="")
         return
-    engineer = build_seat(recipe, testbed, lambda: checkpoint_policy(recipe, store, index))
     _print_proposal(engineer.propose(evidence))
 
 
@@ -198,12 +200,6 @@ def _evaluation_tasks(recipe: Any, boards: Path | None) -> list[Task]:
     if boards is None:
         return testbed.validation_set(recipe.validation.tasks, loop_settings(recipe).validation_seed)
     return [MapfFrozenLake(testbed.settings).task(board) for board in read_boards(boards)]  # type: ignore[attr-defined]
-
-
-def _evidence(store: RunStore, index: int, recipe: Any) -> Evidence:
-    rounds = [store.read_record(f"{round_name(past)}/evidence.json", RoundEvidence) for past in range(index + 1)]
-    bookkeeping = loop_settings(recipe).bookkeeping.model_copy(update={"round_index": index})
-    return Evidence(current=rounds[-1], earlier=tuple(rounds[:-1]), bookkeeping=bookkeeping)
 
 
 def _print_proposal(proposal: Proposal) -> None:

@@ -64,6 +64,10 @@ class ConsoleWatch(Watch):
         """Prints the rates per source."""
         self._console.print(rates_table(stage, rollouts))
 
+    def fell_back(self, note: str) -> None:
+        """Prints the note."""
+        self._console.print(f"[yellow]guardrail[/yellow] {escape(note)}")
+
     def redesigned(self, redesign: Redesign) -> None:
         """Prints the engineer's reasons, each correction and each attempt that could not be used."""
         say = self._console.print

@@ -1,9 +1,12 @@
 """The seam to whoever redesigns the environment: evidence in, proposal out."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+CarryMode = Literal["last", "best", "rollback"]
+"""Which checkpoint training goes on from after a round."""
 
 Table = dict[str, dict[str, float]]
 """Plain configuration values: source -> knob -> number; not necessarily legal."""
@@ -137,6 +140,10 @@ class Engineer(ABC):
     @abstractmethod
     def propose(self, evidence: Evidence) -> Proposal:
         """Returns a proposal; nothing usable is a proposal with table None, never an exception."""
+
+    def context(self, evidence: Evidence) -> str:
+        """Returns what this engineer reads; "" for one that reads no text."""
+        return ""
 
     def state_dict(self) -> dict[str, Any]:
         """Returns what must survive a restart as JSON values; most engineers keep nothing."""

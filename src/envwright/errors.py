@@ -21,6 +21,10 @@ class GenerationError(EnvwrightError):
     """A legal configuration asks for boards that do not exist or could not be found."""
 
 
+class ContextTooLongError(EnvwrightError):
+    """An engineer's context does not fit its token budget, whatever is left out."""
+
+
 class DataFileError(EnvwrightError, ValueError):
     """A file given by the user is missing, truncated or of the wrong form."""
 

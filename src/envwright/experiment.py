@@ -3,7 +3,7 @@
 import importlib.metadata
 import platform
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from envwright.configuration import Configuration, knob_bounds
-from envwright.diagnosis.context import render_context, retry_message
-from envwright.engineer import Bookkeeping, Engineer, Table
+from envwright.diagnosis.context import retry_message
+from envwright.diagnosis.token_budget import fit_context
+from envwright.engineer import Bookkeeping, Engineer, Proposal, Redesign, Table
 from envwright.engineers import Parts, build_engineer
 from envwright.engineers.guardrails import project
 from envwright.engineers.null import random_table
@@ -21,6 +22,7 @@ from envwright.loop import Loop, LoopSettings
 from envwright.policies.transformers_policy import ModelSettings, TransformersPolicy, checkpoint_settings
 from envwright.policy import Policy
 from envwright.recipe import Recipe, explain, parse_recipe, resolved_text
+from envwright.redesign import Redesigner
 from envwright.run_store import RECIPE, RunStore, round_name
 from envwright.seeds import derive_seed
 from envwright.testbed import Testbed
@@ -84,12 +86,25 @@ def _loop(recipe: Recipe, testbed: Testbed[Any], trainer: Trainer, store: RunSto
     return Loop(
         testbed=testbed,
         trainer=trainer,
-        engineer=build_seat(recipe, testbed, lambda: trainer.policy),
-        project=partial(_project, recipe, testbed),
+        redesigner=build_redesigner(recipe, testbed, store, build_seat(recipe, testbed, lambda: trainer.policy)),
         start=start_configuration(recipe, testbed),
         settings=loop_settings(recipe),
         store=store,
         watch=watch,
+    )
+
+
+def build_redesigner(recipe: Recipe, testbed: Testbed[Any], store: RunStore, engineer: Engineer) -> Redesigner:
+    """Returns the engineer with the recipe's guardrails around it."""
+    return Redesigner(
+        engineer=engineer,
+        project=partial(_project, recipe, testbed),
+        carry_mode=recipe.guardrails.carry,
+        check_forgetting=recipe.guardrails.forgetting_floor is not None,
+        sources=testbed.sources,
+        source_word=testbed.source_word,
+        bookkeeping=_bookkeeping(recipe),
+        store=store,
     )
 
 
@@ -103,7 +118,7 @@ def build_seat(recipe: Recipe, testbed: Testbed[Any], live: Callable[[], Policy]
     """Returns the recipe's engineer; `live` gives the policy of the moment."""
     parts = Parts(
         policies={"policy": live, "base": lambda: TransformersPolicy.load(recipe.policy)},
-        render=partial(render_context, testbed=testbed, settings=recipe.context),
+        render=lambda evidence, count: fit_context(evidence, testbed, recipe.context, count),
         retry_message=retry_message,
         knobs=knob_bounds(testbed.knobs_type),
         uniform=testbed.uniform_configuration().table(),
@@ -157,7 +172,6 @@ def legal_configuration(table: Table, testbed: Testbed[Any]) -> Configuration[An
 def loop_settings(recipe: Recipe) -> LoopSettings:
     """Returns the numbers of the loop."""
     validation = recipe.validation
-    epochs = float(getattr(recipe.trainer, "epochs", 0))
     seed = recipe.seed if validation.seed is None else validation.seed
     return LoopSettings(
         seed=recipe.seed,
@@ -167,18 +181,24 @@ def loop_settings(recipe: Recipe) -> LoopSettings:
         validation_seed=seed,
         sampling=validation.sampling,
         batch_size=validation.batch_size,
-        bookkeeping=Bookkeeping(
-            round_index=0,
-            rounds=recipe.rounds,
-            epochs=epochs,
-            samples_per_round=recipe.samples_per_round,
-            details={"trainer": recipe.trainer.kind, **getattr(recipe.trainer, "arguments", {})},
-        ),
+        base_mix=recipe.guardrails.base_mix,
     )
 
 
-def _project(recipe: Recipe, testbed: Testbed[Any], proposal: Any, previous: Table) -> Any:
-    return project(proposal, previous, knob_bounds(testbed.knobs_type), recipe.guardrails)
+def _bookkeeping(recipe: Recipe) -> Bookkeeping:
+    return Bookkeeping(
+        round_index=0,
+        rounds=recipe.rounds,
+        epochs=float(getattr(recipe.trainer, "epochs", 0)),
+        samples_per_round=recipe.samples_per_round,
+        details={"trainer": recipe.trainer.kind, **getattr(recipe.trainer, "arguments", {})},
+    )
+
+
+def _project(
+    recipe: Recipe, testbed: Testbed[Any], proposal: Proposal, previous: Table, forgotten: Collection[str]
+) -> Redesign:
+    return project(proposal, previous, knob_bounds(testbed.knobs_type), recipe.guardrails, forgotten)
 
 
 def environment(recipe: Recipe) -> dict[str, Any]:

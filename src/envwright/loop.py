@@ -4,17 +4,20 @@ It receives its parts and builds nothing. Every step leaves a file and is skippe
 was killed between any two steps goes on as if it had not been.
 """
 
+import random
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from envwright.configuration import Configuration, format_table, read_table
+from envwright.diagnosis.carry import Carry
 from envwright.diagnosis.evidence import round_evidence
-from envwright.engineer import Bookkeeping, Engineer, Evidence, Proposal, Redesign, RoundEvidence, Table
+from envwright.diagnosis.setbacks import setback_note
 from envwright.policy import Sampling
+from envwright.redesign import Redesigner
 from envwright.rollout import collect_rollouts
 from envwright.run_store import VALIDATION, RunStore, round_name
 from envwright.seeds import derive_seed
@@ -36,7 +39,7 @@ class LoopSettings:
     validation_seed: int
     sampling: Sampling
     batch_size: int
-    bookkeeping: Bookkeeping
+    base_mix: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,7 @@ class Loop:
     Attributes:
         testbed: generates and judges.
         trainer: holds the one policy.
-        engineer: proposes the next configuration.
-        project: guardrails: (proposal, previous table) -> redesign.
+        redesigner: turns the evidence of a round into the next configuration.
         start: the configuration of round 0.
         settings: the numbers.
         store: where everything is left.
@@ -56,8 +58,7 @@ class Loop:
 
     testbed: Testbed[Any]
     trainer: Trainer
-    engineer: Engineer
-    project: Callable[[Proposal, Table], Redesign]
+    redesigner: Redesigner
     start: Configuration[Any]
     settings: LoopSettings
     store: RunStore
@@ -91,11 +92,14 @@ class Loop:
         self.watch.validated(name, rollouts)
         if not store.has(f"{name}/evidence.json"):
             evidence = round_evidence(
-                index, configuration, rollouts, training.groups, self.testbed, tasks, self._reasons(index)
+                index, configuration, rollouts, training.groups, self.testbed, tasks, self.redesigner.reasons(index)
             )
             store.write_record(f"{name}/evidence.json", evidence)
+        carry = self.redesigner.carry(index)
+        for setback in carry.notes:
+            self.watch.fell_back(setback_note(setback, self.testbed.source_word))
         if index + 1 < self.settings.rounds:
-            self._redesign(index)
+            self._redesign(index, carry)
         if not store.has(f"{name}/done"):
             store.write_text(f"{name}/done", "")
 
@@ -103,7 +107,7 @@ class Loop:
         """Returns the round's configuration: the recipe's in round 0, then what the redesign before it left."""
         file = f"{round_name(index)}/config.yaml"
         if not self.store.has(file):
-            redesigned = None if index == 0 else self._read_redesign(index - 1).configuration
+            redesigned = None if index == 0 else self.redesigner.read(index - 1).configuration
             table = redesigned or self.start.table()
             self.store.write_text(file, format_table(table, EXACT_DIGITS) + "\n")
         table = read_table(self.store.read_text(file))
@@ -117,18 +121,32 @@ class Loop:
     def _tasks(self, index: int, configuration: Configuration[Any], held_out: set[str]) -> list[Task]:
         file = f"{round_name(index)}/train.parquet"
         if not self.store.has(file):
-            with self._step(f"generate {self.settings.samples_per_round} tasks", round_name(index)):
-                seed = derive_seed(self.settings.seed, "tasks", index)
-                tasks = self.testbed.sample(configuration, self.settings.samples_per_round, seed, held_out)
+            with self._step(f"generate {self.settings.samples_per_round} tasks", round_name(index)) as event:
+                tasks = self._draw(index, configuration, held_out, event)
                 self.store.write_tasks(file, tasks, self.testbed.name)
         return self.store.read_tasks(file)
+
+    def _draw(
+        self, index: int, configuration: Configuration[Any], held_out: set[str], event: dict[str, Any]
+    ) -> list[Task]:
+        """Returns the round's tasks, from the second round on with the base mix among them."""
+        settings = self.settings
+        seed, total = derive_seed(settings.seed, "tasks", index), settings.samples_per_round
+        mixed_in = round(settings.base_mix * total) if index else 0
+        tasks = self.testbed.sample(configuration, total - mixed_in, seed, held_out)
+        if mixed_in:
+            event["from_round_0_configuration"] = mixed_in
+            taken = held_out | {task.id for task in tasks}
+            tasks += self.testbed.sample(self.start, mixed_in, derive_seed(seed, "base mix"), taken)
+            random.Random(seed).shuffle(tasks)
+        return tasks
 
     def _train(self, index: int, tasks: list[Task]) -> Training:
         name, store = round_name(index), self.store
         checkpoint = self._checkpoint(index)
         if not (store.has(f"{name}/training.json") and checkpoint.exists()):
             store.clear(f"{name}/checkpoint")
-            resume_from = self._checkpoint(index - 1) if index else None
+            resume_from = self._checkpoint(self.redesigner.carry(index - 1).round_index) if index else None
             with self._step("train", name) as event, self.watch.training() as report:
                 training = self.trainer.train(tasks, index, resume_from, checkpoint, report)
                 store.write_record(f"{name}/training.json", training)
@@ -155,35 +173,12 @@ class Loop:
         if checkpoint.exists():
             self.trainer.restore(checkpoint)
 
-    def _redesign(self, index: int) -> None:
-        """Asks the engineer for the next configuration and records all of it."""
-        name, store = round_name(index), self.store
-        if not store.has(f"{name}/proposal.json"):
-            if index and store.has(f"{round_name(index - 1)}/engineer_state.json"):
-                self.engineer.load_state_dict(store.read_json(f"{round_name(index - 1)}/engineer_state.json"))
-            self._live(name)
-            with self._step("redesign", name) as event:
-                evidence = self._evidence(index)
-                redesign = self.project(self.engineer.propose(evidence), evidence.current.configuration)
-                event["tokens"] = sum(attempt.tokens for attempt in redesign.proposal.attempts)
-            store.write_text(f"{name}/context.md", redesign.proposal.context)
-            store.write_text(f"{name}/reply.txt", "\n\n".join(a.text for a in redesign.proposal.attempts))
-            store.write_json(f"{name}/engineer_state.json", self.engineer.state_dict())
-            store.write_record(f"{name}/proposal.json", redesign)
-        self.watch.redesigned(self._read_redesign(index))
-
-    def _read_redesign(self, index: int) -> Redesign:
-        return self.store.read_record(f"{round_name(index)}/proposal.json", Redesign)
-
-    def _reasons(self, index: int) -> dict[str, str]:
-        return self._read_redesign(index - 1).proposal.reasons if index else {}
-
-    def _evidence(self, index: int) -> Evidence:
-        rounds = [
-            self.store.read_record(f"{round_name(past)}/evidence.json", RoundEvidence) for past in range(index + 1)
-        ]
-        bookkeeping = self.settings.bookkeeping.model_copy(update={"round_index": index})
-        return Evidence(current=rounds[-1], earlier=tuple(rounds[:-1]), bookkeeping=bookkeeping)
+    def _redesign(self, index: int, carry: Carry) -> None:
+        if not self.redesigner.is_done(index):
+            self._live(round_name(carry.round_index))
+            with self._step("redesign", round_name(index)) as event:
+                event["tokens"] = self.redesigner.redesign(index, carry)
+        self.watch.redesigned(self.redesigner.read(index))
 
     @contextmanager
     def _step(self, what: str, where: str = "") -> Generator[dict[str, Any]]:

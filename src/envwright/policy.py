@@ -7,6 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from envwright.testbed import Completion, Message
 
+CAUTIOUS_BYTES_PER_TOKEN = 2
+"""Fewer than the tokenizers in use need on tables of numbers, so an estimate errs on the long side."""
+
 
 class Sampling(BaseModel):
     """How to sample: temperature 0 is greedy; `max_tokens` bounds the answer; `seed` makes it repeatable."""
@@ -25,3 +28,7 @@ class Policy(ABC):
     @abstractmethod
     def generate(self, conversations: Sequence[Sequence[Message]], sampling: Sampling) -> list[Completion]:
         """Returns one completion per conversation, in order; same input and seed, same output."""
+
+    def count_tokens(self, text: str) -> int:
+        """Returns how many tokens a text has for this policy; without its tokenizer a cautious estimate."""
+        return -(-len(text.encode("utf-8")) // CAUTIOUS_BYTES_PER_TOKEN)

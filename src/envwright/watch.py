@@ -35,5 +35,8 @@ class Watch:
     def validated(self, stage: str, rollouts: Sequence[Rollout]) -> None:
         """A stage ("base", "round_00", ...) has been validated."""
 
+    def fell_back(self, note: str) -> None:
+        """A round, or a source in it, did worse than before; the note says what is done about it."""
+
     def redesigned(self, redesign: Redesign) -> None:
         """The engineer has spoken and the guardrails have acted."""

@@ -15,7 +15,7 @@ def build(**settings: object) -> Engineer:
     answers = {"policy": "```yaml\n5: {hole_ratio: 0.1}\n```", "base": "```yaml\n5: {hole_ratio: 0.4}\n```"}
     parts = Parts(
         policies={name: lambda text=text: ScriptedPolicy([text]) for name, text in answers.items()},
-        render=lambda evidence: "the context",
+        render=lambda evidence, count: "the context",
         retry_message=lambda error: error,
         knobs=knob_bounds(MapfKnobs),
         uniform=UNIFORM,

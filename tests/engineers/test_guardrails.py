@@ -110,7 +110,7 @@ def test_project__keeps_the_trust_region_exactly_around_a_configuration_that_res
     assert {(c.source, c.knob): c.reason for c in redesign.corrections} == {
         ("3", "data_ratio"): "other shares met the floor or cap; "
         "the shares may change by at most 0.3 in all (total variation)",
-        ("5", "data_ratio"): "each share must be at least 0.02; "
+        ("5", "data_ratio"): "this share must be at least 0.02; "
         "the shares may change by at most 0.3 in all (total variation)",
         ("3", "hole_ratio"): "hole_ratio may change by at most 0.15 per round",
     }

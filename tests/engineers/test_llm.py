@@ -33,7 +33,7 @@ def engineer(*answers: str, retries: int = 2) -> tuple[LlmEngineer, ScriptedPoli
 def engineer_with(policy: Policy, retries: int = 2) -> LlmEngineer:
     return LlmEngineer(
         policy=lambda: policy,
-        render=lambda evidence: "the context",
+        render=lambda evidence, count: "the context",
         retry_message=lambda error: f"again: {error}",
         knobs=knob_bounds(MapfKnobs),
         settings=LlmSettings(retries=retries),

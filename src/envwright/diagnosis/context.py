@@ -6,7 +6,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from envwright.configuration import format_table, knob_bounds
 from envwright.engineer import Evidence, RoundEvidence, Score
@@ -39,6 +39,7 @@ class ContextSettings(BaseModel):
 
     modules: str | tuple[str, ...] = "V6"
     training_details: Literal["bookkeeping", "full"] = "bookkeeping"
+    max_tokens: int | None = Field(default=None, ge=1, description="token budget of the whole context; null: none")
 
     @field_validator("modules")
     @classmethod

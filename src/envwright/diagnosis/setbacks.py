@@ -1,4 +1,4 @@
-"""Rounds that did worse than an earlier one, as a whole or on one source, by more than chance explains."""
+"""Rounds that did worse than an earlier one, as a whole or on one source, and whether chance explains it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ EVERYTHING = "all"
 
 
 class Setback(Record):
-    """A valid rate below an earlier round's on the same tasks; the paired 95% interval of the difference is below 0."""
+    """A valid rate below an earlier round's on the same tasks, with the paired 95% interval of the difference."""
 
     scope: str
     """A source, or `EVERYTHING`."""
@@ -21,6 +21,11 @@ class Setback(Record):
     difference: float
     low: float
     high: float
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether the whole interval lies below 0."""
+        return self.high < 0
 
 
 def setback_note(setback: Setback, source_word: str) -> str:
@@ -34,31 +39,25 @@ def setback_note(setback: Setback, source_word: str) -> str:
     )
 
 
-def best_round(rounds: Mapping[int, Sequence[Rollout]]) -> int:
-    """Returns the round with the most valid answers, the earliest of equal ones."""
-    return max(sorted(rounds), key=lambda index: _valid(rounds[index]))
-
-
-def find_setback(scope: str, rounds: Mapping[int, Sequence[Rollout]]) -> Setback | None:
-    """Returns how the last round fell below the best one, or None if it did not by more than its interval.
+def compare_with_best(scope: str, rounds: Mapping[int, Sequence[Rollout]]) -> Setback | None:
+    """Returns how far the last round is below the best one; None if it is the best, the later one of equal ones.
 
     Args:
         scope: what the rollouts cover, `EVERYTHING` or a source.
         rounds: round index -> rollouts on the same tasks in the same order.
     """
-    last, best = max(rounds), best_round(rounds)
-    if last == best or not rounds[last]:
+    valid = {index: [rollout.verdict.valid for rollout in rollouts] for index, rollouts in rounds.items()}
+    last, best = max(rounds), max(rounds, key=lambda index: (sum(valid[index]), index))
+    if last == best:
         return None
-    before, after = ([rollout.verdict.valid for rollout in rounds[index]] for index in (best, last))
-    difference, low, high = paired_difference(before, after)
-    if high >= 0:
-        return None
+    difference, low, high = paired_difference(valid[best], valid[last])
+    rates = {index: sum(valid[index]) / len(valid[index]) for index in (last, best)}
     return Setback(
         scope=scope,
         round_index=last,
-        rate=_valid(rounds[last]) / len(after),
+        rate=rates[last],
         best_round=best,
-        best_rate=_valid(rounds[best]) / len(before),
+        best_rate=rates[best],
         difference=difference,
         low=low,
         high=high,
@@ -66,14 +65,11 @@ def find_setback(scope: str, rounds: Mapping[int, Sequence[Rollout]]) -> Setback
 
 
 def find_forgotten(sources: Sequence[str], rounds: Mapping[int, Sequence[Rollout]]) -> list[Setback]:
-    """Returns the sources on which the last round fell below their own best one."""
+    """Returns the sources on which the last round fell below their own best one by more than chance explains."""
     found: list[Setback] = []
     for source in sources:
         parts = {index: [r for r in rollouts if r.task.source == source] for index, rollouts in rounds.items()}
-        if setback := find_setback(source, parts):
+        setback = compare_with_best(source, parts)
+        if setback and setback.beyond_chance:
             found.append(setback)
     return found
-
-
-def _valid(rollouts: Sequence[Rollout]) -> int:
-    return sum(rollout.verdict.valid for rollout in rollouts)

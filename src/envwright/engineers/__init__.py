@@ -21,7 +21,7 @@ class Parts:
 
     Attributes:
         policies: "policy" and "base" -> a function that gives the policy when it is asked.
-        render: evidence -> the context text.
+        render: (evidence, counter of tokens) -> the context text.
         retry_message: the reader's message -> what the engineer is told.
         knobs: the knobs of the testbed.
         uniform: the testbed's uniform configuration.
@@ -29,7 +29,7 @@ class Parts:
     """
 
     policies: dict[str, Callable[[], Policy]]
-    render: Callable[[Evidence], str]
+    render: Callable[[Evidence, Callable[[str], int]], str]
     retry_message: Callable[[str], str]
     knobs: tuple[KnobBounds, ...]
     uniform: Table

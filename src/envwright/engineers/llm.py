@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from envwright.configuration import KnobBounds
 from envwright.engineer import Attempt, Engineer, Evidence, Proposal, Table
 from envwright.engineers.proposal_parser import UnusableAnswer, parse_proposal, writable
+from envwright.errors import ContextTooLongError
 from envwright.policy import Policy, Sampling
 from envwright.seeds import derive_seed
 from envwright.testbed import Completion, Message
@@ -35,7 +36,7 @@ class LlmEngineer(Engineer):
 
     Args:
         policy: called once per redesign, for the policy to ask; a live checkpoint or a model loaded for the occasion.
-        render: evidence -> context.
+        render: (evidence, counter of tokens) -> context.
         retry_message: the reader's message -> what the engineer is told.
         knobs: the knobs it may set.
         settings: retries and sampling.
@@ -45,7 +46,7 @@ class LlmEngineer(Engineer):
     def __init__(
         self,
         policy: Callable[[], Policy],
-        render: Callable[[Evidence], str],
+        render: Callable[[Evidence, Callable[[str], int]], str],
         retry_message: Callable[[str], str],
         knobs: Sequence[KnobBounds],
         settings: LlmSettings,
@@ -58,9 +59,20 @@ class LlmEngineer(Engineer):
         self._settings = settings
         self._seed = seed
 
+    def context(self, evidence: Evidence) -> str:
+        """Returns the context, within the token budget.
+
+        Raises:
+            ContextTooLongError: it does not fit.
+        """
+        return self._render(evidence, lambda text: self._policy().count_tokens(text))
+
     def propose(self, evidence: Evidence) -> Proposal:
         """Returns the first usable answer's table; None after the last retry. Every attempt is recorded."""
-        context = self._render(evidence)
+        try:
+            context = self.context(evidence)
+        except ContextTooLongError as problem:
+            return Proposal(table=None, attempts=(Attempt(text="", error=str(problem)),))
         conversation: list[Message] = [{"role": "user", "content": context}]
         attempts: list[Attempt] = []
         policy = self._policy()

@@ -56,6 +56,10 @@ class TransformersPolicy(Policy):
         model, tokenizer = load_model(settings)
         return cls(model, tokenizer, settings.chat_template_arguments)
 
+    def count_tokens(self, text: str) -> int:
+        """Returns the tokens of a text by the model's own tokenizer."""
+        return len(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
     def generate(self, conversations: Sequence[Sequence[Message]], sampling: Sampling) -> list[Completion]:
         """Returns one completion per conversation; the global generator of torch is left as it was."""
         import torch

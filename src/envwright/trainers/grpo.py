@@ -4,6 +4,7 @@ The only file that imports TRL. Each round resumes from the checkpoint before it
 uninterrupted run and a resumed one pass through the same bytes.
 """
 
+import json
 import math
 import os
 import shutil
@@ -120,10 +121,11 @@ class GrpoTrainer(Trainer):
             warnings.simplefilter("ignore", FutureWarning)  # TRL and transformers rename settings of each other
             trl = self._trl or self._build(dataset)
             trl.train_dataset = dataset
-            trl.args.max_steps = (round_index + 1) * steps
-            self._callback.start_round(steps, report)
+            last_step = _steps_of(resume_from) + steps
+            trl.args.max_steps = last_step
+            self._callback.start_round(round_index, steps, report)
             trl.train(resume_from_checkpoint=str(resume_from) if resume_from else None)
-        saved = self._work_dir / f"checkpoint-{(round_index + 1) * steps}"
+        saved = self._work_dir / f"checkpoint-{last_step}"
         os.replace(saved, checkpoint)
         self._holds = checkpoint
         return Training(
@@ -177,6 +179,14 @@ class GrpoTrainer(Trainer):
         )
         self._trl.remove_callback(PrinterCallback)
         return self._trl
+
+
+def _steps_of(checkpoint: Path | None) -> int:
+    """Returns the optimizer steps that a checkpoint has behind it; after a rollback they are fewer than the rounds'."""
+    if checkpoint is None:
+        return 0
+    state: Any = json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))
+    return int(state["global_step"])
 
 
 def _grpo_config(settings: GrpoSettings, work_dir: Path, seed: int) -> Any:

@@ -13,15 +13,16 @@ from envwright.trainer import TrainingProgress
 
 
 class RoundCallback(TrainerCallback):
-    """Makes a step's randomness a function of (seed, global step), whatever happened before it in the process."""
+    """Makes a step's randomness a function of (seed, round, step of the round), whatever the process did before."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self.log: list[dict[str, float]] = []
         self._latest: dict[str, float] = {}
 
-    def start_round(self, steps: int, report: Callable[[TrainingProgress], None]) -> None:
+    def start_round(self, round_index: int, steps: int, report: Callable[[TrainingProgress], None]) -> None:
         """Begins a round of that many optimizer steps."""
+        self._round = round_index
         self._steps = steps
         self._report = report
         self.log = []
@@ -30,7 +31,8 @@ class RoundCallback(TrainerCallback):
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
         """Seeds torch for the sampling of this step."""
-        torch.manual_seed(derive_seed(self._seed, "train", state.global_step))
+        step = self._steps - (state.max_steps - state.global_step)
+        torch.manual_seed(derive_seed(self._seed, "train", self._round, step))
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         """Reports progress, and asks for the checkpoint after the last step."""

@@ -1,0 +1,95 @@
+"""The redesign between two rounds: what is carried on, what the engineer is told, what becomes of its answer."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from envwright.diagnosis.carry import Carry, decide_carry
+from envwright.diagnosis.setbacks import setback_note
+from envwright.engineer import (
+    Bookkeeping,
+    CarryMode,
+    Engineer,
+    Evidence,
+    Proposal,
+    Redesign,
+    RoundEvidence,
+    Table,
+)
+from envwright.run_store import RunStore, round_name
+
+
+@dataclass(frozen=True)
+class Redesigner:
+    """The engineer of one run with everything around it; each outcome is a file of the round.
+
+    Attributes:
+        engineer: proposes the next configuration.
+        project: guardrails: (proposal, previous table, forgotten sources) -> redesign.
+        carry_mode: which checkpoint is carried on.
+        check_forgetting: whether each source is compared with its best round.
+        sources: of the testbed.
+        source_word: what a source is called.
+        bookkeeping: where the run stands, the round's index apart.
+        store: the run directory.
+    """
+
+    engineer: Engineer
+    project: Callable[[Proposal, Table, Collection[str]], Redesign]
+    carry_mode: CarryMode
+    check_forgetting: bool
+    sources: Sequence[str]
+    source_word: str
+    bookkeeping: Bookkeeping
+    store: RunStore
+
+    def carry(self, index: int) -> Carry:
+        """Returns which checkpoint is carried on after a validated round, decided once and kept as a file."""
+        file = f"{round_name(index)}/carry.json"
+        if not self.store.has(file):
+            rounds = {
+                past: self.store.read_rollouts(f"{round_name(past)}/rollouts.parquet") for past in range(index + 1)
+            }
+            carry = decide_carry(self.carry_mode, self.check_forgetting, rounds, self.sources)
+            for setback in carry.notes:
+                self.store.event("guardrail", where=round_name(index), note=setback_note(setback, self.source_word))
+            self.store.write_record(file, carry)
+        return self.store.read_record(file, Carry)
+
+    def is_done(self, index: int) -> bool:
+        """Returns whether the redesign after a round is on file."""
+        return self.store.has(f"{round_name(index)}/proposal.json")
+
+    def redesign(self, index: int, carry: Carry) -> int:
+        """Asks the engineer for the next configuration, records all of it, and returns the tokens it wrote."""
+        name, store = round_name(index), self.store
+        if index and store.has(f"{round_name(index - 1)}/engineer_state.json"):
+            self.engineer.load_state_dict(store.read_json(f"{round_name(index - 1)}/engineer_state.json"))
+        evidence = self.evidence(index, carry)
+        forgotten = [setback.scope for setback in carry.forgotten]
+        redesign = self.project(self.engineer.propose(evidence), evidence.current.configuration, forgotten)
+        store.write_text(f"{name}/context.md", redesign.proposal.context)
+        store.write_text(f"{name}/reply.txt", "\n\n".join(a.text for a in redesign.proposal.attempts))
+        store.write_json(f"{name}/engineer_state.json", self.engineer.state_dict())
+        store.write_record(f"{name}/proposal.json", redesign)
+        return sum(attempt.tokens for attempt in redesign.proposal.attempts)
+
+    def read(self, index: int) -> Redesign:
+        """Returns the outcome of the redesign after a round."""
+        return self.store.read_record(f"{round_name(index)}/proposal.json", Redesign)
+
+    def reasons(self, index: int) -> dict[str, str]:
+        """Returns the engineer's reasons for the configuration of a round; none for round 0."""
+        return self.read(index - 1).proposal.reasons if index else {}
+
+    def evidence(self, index: int, carry: Carry) -> Evidence:
+        """Returns what the engineer may know after a round."""
+        return read_evidence(
+            self.store, index, self.bookkeeping, [setback_note(s, self.source_word) for s in carry.notes]
+        )
+
+
+def read_evidence(store: RunStore, index: int, bookkeeping: Bookkeeping, notes: Sequence[str]) -> Evidence:
+    """Returns the evidence of a finished round and the rounds before it."""
+    rounds = [store.read_record(f"{round_name(past)}/evidence.json", RoundEvidence) for past in range(index + 1)]
+    current = bookkeeping.model_copy(update={"round_index": index})
+    return Evidence(current=rounds[-1], earlier=tuple(rounds[:-1]), bookkeeping=current, notes=tuple(notes))
