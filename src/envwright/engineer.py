@@ -106,13 +106,32 @@ class Attempt(Record):
     seconds: float = 0.0
 
 
+class Candidate(Record):
+    """One of several proposals for a redesign: its legal configuration and score, or a note why it has none."""
+
+    number: int
+    rule: str
+    table: Table | None = None
+    score: float | None = None
+    tokens: int = Field(default=0, description="sampled to score it")
+    seconds: float = 0.0
+    note: str = ""
+    chosen: bool = False
+
+
 class Proposal(Record):
     """What an engineer wants, before guardrails: plain values over all sources, or None if nothing usable."""
 
     table: Table | None
     reasons: dict[str, str] = Field(default_factory=dict)
     attempts: tuple[Attempt, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
     context: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens spent on it: the engineer's answers and the probes of candidates."""
+        return sum(attempt.tokens for attempt in self.attempts) + sum(c.tokens for c in self.candidates)
 
 
 class Correction(Record):

@@ -15,8 +15,10 @@ from envwright.diagnosis.context import retry_message
 from envwright.diagnosis.token_budget import fit_context
 from envwright.engineer import Bookkeeping, Engineer, Proposal, Redesign, Table
 from envwright.engineers import Parts, build_engineer
+from envwright.engineers.candidates import predicted_learnability
 from envwright.engineers.guardrails import project
 from envwright.engineers.null import random_table
+from envwright.engineers.probe import probed_signal
 from envwright.errors import ConfigurationError
 from envwright.loop import Loop, LoopSettings
 from envwright.policies.transformers_policy import ModelSettings, TransformersPolicy, checkpoint_settings
@@ -123,6 +125,18 @@ def build_seat(recipe: Recipe, testbed: Testbed[Any], live: Callable[[], Policy]
         knobs=knob_bounds(testbed.knobs_type),
         uniform=testbed.uniform_configuration().table(),
         seed=recipe.seed,
+        legal=lambda proposal, previous: _project(recipe, testbed, proposal, previous, ()).configuration,
+        judges={
+            "learnability": lambda settings: predicted_learnability(testbed.mixture),
+            "probe": lambda settings: probed_signal(
+                settings,
+                lambda table, count, seed: testbed.sample(legal_configuration(table, testbed), count, seed),
+                lambda task, answer: testbed.verify(task, answer).reward,
+                live,
+                recipe.validation.sampling,
+                recipe.seed,
+            ),
+        },
     )
     return build_engineer(recipe.engineer, parts)
 

@@ -60,7 +60,7 @@ class Redesigner:
         return self.store.has(f"{round_name(index)}/proposal.json")
 
     def redesign(self, index: int, carry: Carry) -> int:
-        """Asks the engineer for the next configuration, records all of it, and returns the tokens it wrote."""
+        """Asks the engineer for the next configuration, records all of it, and returns the tokens spent."""
         name, store = round_name(index), self.store
         if index and store.has(f"{round_name(index - 1)}/engineer_state.json"):
             self.engineer.load_state_dict(store.read_json(f"{round_name(index - 1)}/engineer_state.json"))
@@ -71,7 +71,7 @@ class Redesigner:
         store.write_text(f"{name}/reply.txt", "\n\n".join(a.text for a in redesign.proposal.attempts))
         store.write_json(f"{name}/engineer_state.json", self.engineer.state_dict())
         store.write_record(f"{name}/proposal.json", redesign)
-        return sum(attempt.tokens for attempt in redesign.proposal.attempts)
+        return redesign.proposal.tokens
 
     def read(self, index: int) -> Redesign:
         """Returns the outcome of the redesign after a round."""

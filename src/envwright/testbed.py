@@ -1,7 +1,7 @@
 """The seam between a family of environments and everything else, and the data that crosses it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, Generic
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -104,6 +104,10 @@ class Testbed(ABC, Generic[KnobsT]):
     @abstractmethod
     def verify(self, task: Task, completion: Completion) -> Verdict:
         """Returns the verdict on any text; never raises for what the text holds."""
+
+    def mixture(self, knobs: Mapping[str, float]) -> dict[str, dict[str, float]]:
+        """Returns how the knobs of one source share its tasks out by tag: tag -> value -> share; none by default."""
+        return {}
 
     @abstractmethod
     def validation_set(self, count: int, seed: int) -> list[Task]:

@@ -5,6 +5,7 @@ from pydantic import TypeAdapter, ValidationError
 from envwright.configuration import knob_bounds
 from envwright.engineer import Engineer
 from envwright.engineers import ENGINEERS, EngineerSettings, Parts, build_engineer
+from envwright.engineers.candidates import BestOf, predicted_learnability
 from envwright.policies.scripted import ScriptedPolicy
 from envwright.testbeds.mapf_frozenlake.knobs import MapfKnobs
 
@@ -20,6 +21,8 @@ def build(**settings: object) -> Engineer:
         knobs=knob_bounds(MapfKnobs),
         uniform=UNIFORM,
         seed=1,
+        legal=lambda proposal, previous: proposal.table or previous,
+        judges={"learnability": lambda settings: predicted_learnability(lambda knobs: {})},
     )
     return build_engineer(TypeAdapter(EngineerSettings).validate_python(settings), parts)
 
@@ -37,6 +40,12 @@ class TestEveryKind(EngineerContract):
 def test_build_engineer__seats_the_model_that_the_settings_name() -> None:
     tables = [build(kind="llm", model=model).propose(evidence_of()).table for model in ("policy", "base")]
     assert [table and table["5"]["hole_ratio"] for table in tables] == [0.1, 0.4]
+
+
+def test_build_engineer__draws_several_candidates_if_asked() -> None:
+    engineer = build(kind="llm", candidates={"count": 3})
+    assert isinstance(engineer, BestOf)
+    assert [candidate.number for candidate in engineer.propose(evidence_of()).candidates] == [0, 1, 2]
 
 
 def test_build_engineer__gives_uniform_the_uniform_table_of_the_testbed() -> None:

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from envwright.configuration import KnobBounds
-from envwright.engineer import Engineer, Evidence, Table
+from envwright.engineer import Engineer, Evidence, Proposal, Table
+from envwright.engineers.candidates import BestOf, CandidateSettings, Judge
 from envwright.engineers.llm import LlmEngineer, LlmSettings
 from envwright.engineers.null import Fixed, Keep, NullSettings, Random
 from envwright.policy import Policy
+from envwright.seeds import derive_seed
 
 EngineerSettings = Annotated[LlmSettings | NullSettings, Field(discriminator="kind")]
 
@@ -26,6 +29,8 @@ class Parts:
         knobs: the knobs of the testbed.
         uniform: the testbed's uniform configuration.
         seed: the run's seed.
+        legal: (proposal, previous table) -> the configuration that the guardrails make of it.
+        judges: rule -> a function from the settings of candidates to what scores them.
     """
 
     policies: dict[str, Callable[[], Policy]]
@@ -34,11 +39,26 @@ class Parts:
     knobs: tuple[KnobBounds, ...]
     uniform: Table
     seed: int
+    legal: Callable[[Proposal, Table], Table]
+    judges: dict[str, Callable[[CandidateSettings], Judge]]
 
 
 def _llm(settings: LlmSettings, parts: Parts) -> Engineer:
     policy = parts.policies[settings.model]
-    return LlmEngineer(policy, parts.render, parts.retry_message, parts.knobs, settings, parts.seed)
+    if settings.candidates is None:
+        return LlmEngineer(policy, parts.render, parts.retry_message, parts.knobs, settings, parts.seed)
+
+    def draws() -> Callable[[int], Engineer]:
+        once = cache(policy)  # a model that is loaded for the occasion serves all draws of a redesign
+
+        def draw(number: int) -> Engineer:
+            seed = derive_seed(parts.seed, "candidate", number)
+            return LlmEngineer(once, parts.render, parts.retry_message, parts.knobs, settings, seed)
+
+        return draw
+
+    rule = settings.candidates.rule
+    return BestOf(draws, settings.candidates.count, parts.legal, parts.judges[rule](settings.candidates), rule)
 
 
 ENGINEERS: dict[str, Callable[[Any, Parts], Engineer]] = {

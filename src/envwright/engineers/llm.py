@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from envwright.configuration import KnobBounds
 from envwright.engineer import Attempt, Engineer, Evidence, Proposal, Table
+from envwright.engineers.candidates import CandidateSettings
 from envwright.engineers.proposal_parser import UnusableAnswer, parse_proposal, writable
 from envwright.errors import ContextTooLongError
 from envwright.policy import Policy, Sampling
@@ -29,6 +30,7 @@ class LlmSettings(BaseModel):
     )
     retries: int = Field(default=2, ge=0, description="how often an unusable answer is asked for again")
     sampling: Sampling = Field(default_factory=lambda: Sampling(max_tokens=1024))
+    candidates: CandidateSettings | None = Field(default=None, description="several proposals, the best one kept")
 
 
 class LlmEngineer(Engineer):

@@ -1,7 +1,7 @@
 """MAPF-FrozenLake as a testbed (paper, section on the environment): boards in, prompts out, answers judged."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -122,6 +122,10 @@ class MapfFrozenLake(Testbed[MapfKnobs]):
         """Returns the verdict on any text; never raises for what the text holds."""
         board = SolvedInstance.from_json(task.payload)
         return verify_text(board, completion.text, completion.truncated, self.settings.objective, self.settings.reward)
+
+    def mixture(self, knobs: Mapping[str, float]) -> dict[str, dict[str, float]]:
+        """Returns the shares of boards with and without a needed wait."""
+        return {"wait": {"True": knobs["wait_ratio"], "False": 1 - knobs["wait_ratio"]}}
 
     def validation_set(self, count: int, seed: int) -> list[Task]:
         """Returns tasks in equal shares per size; hole ratios and needed waits take their turns."""
