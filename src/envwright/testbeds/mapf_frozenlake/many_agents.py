@@ -13,7 +13,7 @@ from itertools import combinations
 from operator import le
 
 from envwright.testbeds.mapf_frozenlake.distances import FAR, Board
-from envwright.testbeds.mapf_frozenlake.instance import GroundTruth, Objective
+from envwright.testbeds.mapf_frozenlake.instance import Objective
 from envwright.testbeds.mapf_frozenlake.joint_search import (
     Budget,
     JointSearch,
@@ -22,7 +22,7 @@ from envwright.testbeds.mapf_frozenlake.joint_search import (
 )
 from envwright.testbeds.mapf_frozenlake.one_agent import OneAgent
 from envwright.testbeds.mapf_frozenlake.solvability import is_proved_unsolvable
-from envwright.testbeds.mapf_frozenlake.trails import Obstacles, States, Trail
+from envwright.testbeds.mapf_frozenlake.trails import Best, Obstacles, States, Trail
 
 Group = tuple[int, ...]
 """Numbers of agents that are planned together, in order."""
@@ -37,14 +37,6 @@ class Nogood:
 
     agents: Group
     deadlines: States
-
-
-@dataclass(frozen=True)
-class Best:
-    """The optimum, with one plan."""
-
-    value: int
-    trail: Trail
 
 
 class ManyAgents:
@@ -204,30 +196,3 @@ def _assembled(plans: dict[Group, Trail], agents: int) -> Trail:
         at = {agent: cell for group, plan in plans.items() for agent, cell in zip(group, plan.at(time), strict=True)}
         cells.append(tuple(at[agent] for agent in range(agents)))
     return Trail(cells)
-
-
-def many_truth(search: ManyAgents) -> GroundTruth | None:
-    """Returns both optima and both wait labels, or None when there is no plan.
-
-    Raises:
-        OutOfBudget: the budget is spent first.
-    """
-    costs = search.best(Objective.SUM_OF_COSTS)
-    if costs is None:
-        return None
-    if costs.value == sum(search.shortest):  # shortest paths have no waits, and no agent arrives earlier
-        return GroundTruth(costs.value, max(search.shortest), False, False)
-    makespan = search.best(Objective.MAKESPAN)
-    if makespan is None:
-        raise AssertionError("a plan for one objective is a plan for the other")
-    odd = (costs.value - sum(search.shortest)) % 2 == 1
-    return GroundTruth(
-        costs.value,
-        makespan.value,
-        odd or _needs_wait(search, Objective.SUM_OF_COSTS, costs),
-        _needs_wait(search, Objective.MAKESPAN, makespan),
-    )
-
-
-def _needs_wait(search: ManyAgents, objective: Objective, best: Best) -> bool:
-    return best.trail.has_wait and search.best(objective, waits=False, limit=best.value) is None

@@ -1,16 +1,29 @@
 """The exact solver: both optima and both wait labels of a board, or the proof that it has no plan."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
+from math import perm
+from typing import TypeVar
 
 from envwright.testbeds.mapf_frozenlake.distances import Board
+from envwright.testbeds.mapf_frozenlake.ground_truth import Search, ground_truth
 from envwright.testbeds.mapf_frozenlake.instance import GroundTruth, Instance, Objective, Paths
 from envwright.testbeds.mapf_frozenlake.joint_search import Budget, OutOfBudget
-from envwright.testbeds.mapf_frozenlake.many_agents import Best, ManyAgents, many_truth
+from envwright.testbeds.mapf_frozenlake.many_agents import ManyAgents
+from envwright.testbeds.mapf_frozenlake.placements import PlacementSearch
+from envwright.testbeds.mapf_frozenlake.trails import Best
 from envwright.testbeds.mapf_frozenlake.two_agents import TwoAgents, pair_truth
 
 DEFAULT_BUDGET = 200_000
 """Joint states a search may expand; work, not seconds, so that every machine gives up at the same board."""
+
+FEW_PLACEMENTS, MANY_PLACEMENTS = 10_000, 200_000
+"""Up to the first number of placements a board is searched by them at once, up to the second as a last resort."""
+
+AnswerT = TypeVar("AnswerT")
 
 
 class Status(StrEnum):
@@ -47,24 +60,36 @@ def analyse(instance: Instance, budget: int = DEFAULT_BUDGET) -> Analysis:
         pair = TwoAgents(board)
         truth = pair_truth(pair)
         return Analysis(_status(truth), truth, pair.work)
-    allowed = Budget(budget)
-    try:
-        truth = many_truth(ManyAgents(board, allowed))
-    except OutOfBudget:
-        return Analysis(Status.UNDECIDED, None, budget)
-    return Analysis(_status(truth), truth, budget - allowed.left)
+    truth, work = _first_in_budget(board, budget, ground_truth)
+    return Analysis(Status.UNDECIDED if work > budget else _status(truth), truth, work)
 
 
 def solve(instance: Instance, objective: Objective, budget: int = DEFAULT_BUDGET) -> Solution:
     """Returns an optimal plan for the objective."""
     board = Board(instance)
-    allowed = Budget(budget)
-    try:
-        best = ManyAgents(board, allowed).best(objective)
-    except OutOfBudget:
-        return Solution(Status.UNDECIDED, None, None, budget)
-    cost = best.value if best else None
-    return Solution(_status(best), cost, _paths(board, best) if best else None, budget - allowed.left)
+    best, work = _first_in_budget(board, budget, lambda search: search.best(objective))
+    if work > budget:
+        return Solution(Status.UNDECIDED, None, None, work)
+    return Solution(_status(best), best.value if best else None, _paths(board, best) if best else None, work)
+
+
+def _first_in_budget(board: Board, budget: int, ask: Callable[[Search], AnswerT]) -> tuple[AnswerT | None, int]:
+    """Returns the answer of the first search that ends within the budget, and its work; more than the budget if none.
+
+    Crowded small boards are searched placement by placement; the others by deadlines, and if those fail, by
+    placements too where these are not too many.
+    """
+    placements = perm(board.free.bit_count(), len(board.starts))
+    searches: list[Callable[[Budget], Search]] = []
+    if placements > FEW_PLACEMENTS:
+        searches.append(partial(ManyAgents, board))
+    if placements <= MANY_PLACEMENTS:
+        searches.append(partial(PlacementSearch, board))
+    for search in searches:
+        left = Budget(budget)
+        with suppress(OutOfBudget):
+            return ask(search(left)), budget - left.left
+    return None, budget + 1
 
 
 def _status(answer: object) -> Status:

@@ -1,6 +1,7 @@
 """Where a group of agents is at each time, and where that leaves no room for another."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, zip_longest
 
@@ -52,6 +53,14 @@ class Trail:
     def has_wait(self) -> bool:
         """Whether an agent waits before it has arrived for good."""
         return any(before == after for path in self.paths for before, after in pairwise(path))
+
+
+@dataclass(frozen=True)
+class Best:
+    """An optimum, with one plan."""
+
+    value: int
+    trail: Trail
 
 
 class Obstacles:
