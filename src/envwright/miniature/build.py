@@ -8,7 +8,7 @@ from pathlib import Path
 
 from envwright.errors import RunDirectoryError
 from envwright.miniature.boards import board_lessons
-from envwright.miniature.dialogues import dialogues
+from envwright.miniature.dialogues import dialogues, drills
 from envwright.miniature.settings import MiniatureSettings
 from envwright.seeds import derive_seed
 
@@ -41,10 +41,12 @@ def build(output: Path, settings: MiniatureSettings, say: Say = print) -> Path:
     started = time.monotonic()
     say(f"drawing and solving {settings.boards} boards")
     boards = list(board_lessons(settings.boards, settings.seed))
-    say(f"writing {settings.dialogues} engineering dialogues")
+    say(f"writing {settings.dialogues} engineering dialogues and {settings.drills} drills")
     lessons = list(dialogues(settings.dialogues, derive_seed("miniature dialogues", settings.seed)))
+    short = list(drills(settings.drills, derive_seed("miniature drills", settings.seed)))
     say("training the tokenizer")
-    sample = [_chat(pair) for pair in (*boards[: settings.tokenizer_texts], *lessons[: settings.tokenizer_texts])]
+    pairs = (*boards[: settings.tokenizer_texts], *lessons[: settings.tokenizer_texts])
+    sample = [text for pair in pairs for text in _turns(pair)]
     tokenizer = build_tokenizer(sample)
     model = build_model(tokenizer, Architecture(), derive_seed("miniature weights", settings.seed))
     say(
@@ -60,7 +62,7 @@ def build(output: Path, settings: MiniatureSettings, say: Say = print) -> Path:
     train_supervised(
         model,
         tokenizer,
-        [*boards, *lessons],
+        [*boards, *short, *lessons],
         SupervisedSettings(),
         partial / "work",
         derive_seed("miniature training", settings.seed),
@@ -78,6 +80,6 @@ def build(output: Path, settings: MiniatureSettings, say: Say = print) -> Path:
     return output
 
 
-def _chat(pair: tuple[str, str]) -> str:
+def _turns(pair: tuple[str, str]) -> tuple[str, str]:
     question, answer = pair
-    return f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n{answer}<|im_end|>"
+    return f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n", f"{answer}<|im_end|>"
