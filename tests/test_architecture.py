@@ -23,6 +23,7 @@ LEVELS = [
     {"recipe", "loop", "miniature"},
     {"experiment", "report"},
     {"console", "commands"},
+    {"interchange_commands"},
     {"cli"},
 ]
 """From the bottom up; a module imports from its own part or from a lower level. Parts of one level are strangers."""

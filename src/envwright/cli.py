@@ -11,6 +11,8 @@ from envwright.errors import EnvwrightError
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 miniature = typer.Typer(no_args_is_help=True, help="The bundled miniature policy.")
 app.add_typer(miniature, name="miniature")
+boards_app = typer.Typer(no_args_is_help=True, help="Boards from and to foreign formats.")
+app.add_typer(boards_app, name="boards")
 
 INTERRUPTED = 130
 """The exit code that typer gives after an interrupt from the keyboard."""
@@ -19,6 +21,7 @@ RecipeName = Annotated[str, typer.Argument(help="a shipped recipe's name (cpu, q
 Overrides = Annotated[list[str] | None, typer.Argument(help="dotted overrides, e.g. trainer.epochs=1")]
 RunDirectory = Annotated[Path, typer.Argument(help="a run directory")]
 Boards = Annotated[Path, typer.Argument(help="boards as JSONL, as `sample` and `benchmark` write them")]
+FormatName = Annotated[str, typer.Argument(metavar="FORMAT", help="movingai, pogema, libmultirobot or mapped_json")]
 ObjectiveName = Annotated[str, typer.Option(help="sum_of_costs or makespan")]
 
 
@@ -165,6 +168,45 @@ def build(
     chosen = {"boards": boards, "dialogues": dialogues}
     settings = MiniatureSettings(seed=seed, **{name: value for name, value in chosen.items() if value is not None})
     build_miniature(output, settings, typer.echo)
+
+
+@boards_app.command("import")
+def import_boards(
+    format_name: FormatName,
+    sources: Annotated[list[Path], typer.Argument(metavar="SOURCE", help="files of that format")],
+    output: Annotated[Path, typer.Option(help="a JSONL file that does not exist yet")],
+    agents: Annotated[int | None, typer.Option(min=1, help="the first so many agents of each board")] = None,
+    mapping: Annotated[Path | None, typer.Option(help="for mapped_json: a YAML file that names the fields")] = None,
+) -> None:
+    """Read foreign boards, prove their optima and write them as JSONL; those without a plan are left out."""
+    from envwright.interchange_commands import import_boards as read_foreign_boards
+
+    read_foreign_boards(format_name, sources, output, agents, mapping)
+
+
+@boards_app.command("export")
+def export_boards(
+    format_name: FormatName,
+    boards: Boards,
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT_DIR", help="a directory that does not exist yet")],
+) -> None:
+    """Write boards as files of a foreign format, for other planners."""
+    from envwright.interchange_commands import export_boards as write_foreign_boards
+
+    write_foreign_boards(format_name, boards, output)
+
+
+@boards_app.command("answers")
+def import_answers(
+    format_name: FormatName,
+    boards: Boards,
+    results: Annotated[Path, typer.Argument(metavar="RESULTS_DIR", help="results named as the exported boards")],
+    output: Annotated[Path, typer.Option(help="a JSONL file that does not exist yet")],
+) -> None:
+    """Turn plans of a foreign planner into answers that `verify` judges."""
+    from envwright.interchange_commands import import_answers as read_foreign_plans
+
+    read_foreign_plans(format_name, boards, results, output)
 
 
 def _report(directory: Path) -> None:

@@ -51,7 +51,7 @@ def sample_tasks(
         for task in tasks:
             print(_board_line(task))
         return
-    _must_be_new(output)
+    must_be_new(output)
     if output.suffix == ".parquet":
         write_tasks(output, tasks, testbed.name)
     else:
@@ -95,7 +95,7 @@ def evaluate_model(
 
     loaded = load_recipe(recipe)
     if output:
-        _must_be_new(output)
+        must_be_new(output)
     tasks = _evaluation_tasks(loaded, boards)
     settings = loaded.policy.model_copy(update={"model": model})
     sampling = loaded.validation.sampling.model_copy(update={"seed": derive_seed(loaded.seed, "validate")})
@@ -116,7 +116,7 @@ def write_benchmark_file(
     """Writes the benchmark or a part of it, with a bar, and prints its checksum."""
     from envwright.testbeds.mapf_frozenlake.benchmark import SIZES_BY_AGENTS, benchmark_set, write_benchmark
 
-    _must_be_new(output)
+    must_be_new(output)
     from rich.progress import Progress
 
     with Progress() as progress:
@@ -157,7 +157,7 @@ def show_board(boards: Path, number: int, plan: Path | None, gif: Path | None) -
     from envwright.testbeds.mapf_frozenlake.viewer import coloured, plan_frames
 
     if gif:
-        _must_be_new(gif)
+        must_be_new(gif)
     found = read_boards(boards)
     if number >= len(found):
         raise DataFileError(f"{boards} has {len(found)} boards, numbered from 0; there is no number {number}")
@@ -228,7 +228,12 @@ def _read_text(path: Path) -> str:
         raise DataFileError(f"{path} must be a readable text file: {error}") from error
 
 
-def _must_be_new(path: Path) -> None:
+def must_be_new(path: Path) -> None:
+    """Checks that an output can be written without replacing anything.
+
+    Raises:
+        DataFileError: the path exists, or its directory cannot be written.
+    """
     if path.exists():
         raise DataFileError(f"the output must not exist yet, got {path}: choose another or remove it")
     if not os.access(path.parent, os.W_OK):
