@@ -17,11 +17,12 @@ LEVELS = [
     {"testbed"},
     {"policy", "engineer"},
     {"rollout", "trainer"},
-    {"evaluation", "watch", "task_files"},
+    {"evaluation", "watch", "task_files", "recipe_files", "recipe_errors"},
     {"testbeds", "policies", "diagnosis", "engineers", "run_store"},
     {"trainers"},
     {"recipe", "loop", "miniature"},
     {"experiment", "report"},
+    {"ablation"},
     {"console", "commands"},
     {"cli"},
 ]

@@ -15,7 +15,9 @@ app.add_typer(miniature, name="miniature")
 INTERRUPTED = 130
 """The exit code that typer gives after an interrupt from the keyboard."""
 
-RecipeName = Annotated[str, typer.Argument(help="a shipped recipe's name (cpu, qwen3-4b) or a YAML file")]
+RecipeName = Annotated[
+    str, typer.Argument(help="a shipped recipe (cpu, qwen3-4b) or a YAML file, with variations as in cpu:v1")
+]
 Overrides = Annotated[list[str] | None, typer.Argument(help="dotted overrides, e.g. trainer.epochs=1")]
 RunDirectory = Annotated[Path, typer.Argument(help="a run directory")]
 Boards = Annotated[Path, typer.Argument(help="boards as JSONL, as `sample` and `benchmark` write them")]
