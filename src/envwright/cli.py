@@ -63,6 +63,22 @@ def report(directory: RunDirectory) -> None:
 
 
 @app.command()
+def ablate(
+    recipes: Annotated[
+        list[str], typer.Argument(help="recipes; cpu:v1 is a variation, cpu:contexts six, cpu:paper all")
+    ],
+    output: Annotated[Path, typer.Option(help="a new directory, or one to go on with")],
+    seeds: Annotated[str, typer.Option(help="training seeds, the same for every recipe")] = "0,1,2",
+    overrides: Annotated[list[str] | None, typer.Option("--set", help="key=value for every recipe; repeatable")] = None,
+    benchmark: Annotated[Path | None, typer.Option(help="boards that each last checkpoint answers")] = None,
+) -> None:
+    """Run several recipes on the same seeds and data and compare them with the first in one table."""
+    from envwright.commands import compare_recipes
+
+    compare_recipes(recipes, seeds, overrides or [], output, benchmark)
+
+
+@app.command()
 def sample(
     recipe: RecipeName = "cpu",
     overrides: Overrides = None,
@@ -184,5 +200,8 @@ def main() -> None:
         sys.exit(2)
     except SystemExit as end:
         if end.code == INTERRUPTED:
-            typer.echo("envwright: interrupted; `envwright resume DIR` goes on where a run stopped", err=True)
+            typer.echo(
+                "envwright: interrupted; `envwright resume DIR`, or the same `ablate` again, goes on where it stopped",
+                err=True,
+            )
         raise

@@ -13,6 +13,7 @@ from envwright.configuration import Configuration
 from envwright.diagnosis.statistics import score_rollouts
 from envwright.engineer import Redesign, Score
 from envwright.evaluation.metrics import wilson_interval
+from envwright.report.tables import Grid
 from envwright.rollout import Rollout
 from envwright.trainer import TrainingProgress
 from envwright.watch import Watch
@@ -86,6 +87,14 @@ def configuration_table(values: dict[str, dict[str, float]]) -> Table:
     table = Table("configuration", *knobs, box=None, header_style="dim")
     for source, row in values.items():
         table.add_row(source, *(f"{row[knob]:.2f}" for knob in knobs))
+    return table
+
+
+def grid_table(grid: Grid) -> Table:
+    """Returns a report's grid for the screen; every row is framed, since narrow screens wrap its cells."""
+    table = Table(*grid.header, title=grid.title, title_justify="left", show_lines=True, header_style="bold")
+    for row in grid.rows:
+        table.add_row(*(escape(cell) for cell in row))
     return table
 
 
