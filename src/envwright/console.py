@@ -91,8 +91,10 @@ def configuration_table(values: dict[str, dict[str, float]]) -> Table:
 
 
 def grid_table(grid: Grid) -> Table:
-    """Returns a report's grid for the screen; every row is framed, since narrow screens wrap its cells."""
-    table = Table(*grid.header, title=grid.title, title_justify="left", show_lines=True, header_style="bold")
+    """Returns a report's grid for the screen; every row is framed, since narrow screens fold its cells."""
+    table = Table(title=grid.title, title_justify="left", show_lines=True, header_style="bold")
+    for heading in grid.header:
+        table.add_column(heading, overflow="fold")
     for row in grid.rows:
         table.add_row(*(escape(cell) for cell in row))
     return table

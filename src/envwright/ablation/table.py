@@ -31,7 +31,7 @@ def note(ablation: Ablation) -> str:
     seeds, tasks = (sorted({*values}) for values in ((len(m.seeds) for m in measured), (m.tasks for m in measured)))
     text = [
         f"{_numbers(seeds, 'seed')} per recipe, {_numbers(tasks, 'fixed validation task')} per seed.",
-        _method(max(seeds), all(m.same_tasks for m in measured)),
+        _method(seeds, all(m.same_tasks for m in measured)),
         f"Differences are to {first.recipe}, paired by seed and task.",
         "p is the exact sign-flip test over tasks (with one seed McNemar's), adjusted by Holm over the recipes; it "
         "speaks of these checkpoints, not of new seeds.",
@@ -44,12 +44,15 @@ def note(ablation: Ablation) -> str:
     return " ".join(text)
 
 
-def _method(seeds: int, same_tasks: bool) -> str:
-    level = f"{100 * CONFIDENCE:.0f}% intervals"
-    if seeds == 1:
-        return f"{level}: Wilson's for rates, a paired bootstrap over tasks ({RESAMPLES:,} resamples) for differences."
+def _method(seeds: Sequence[int], same_tasks: bool) -> str:
+    """Returns how the intervals are made; `seeds` are the numbers of seeds that rows have, in rising order."""
+    level = f"{100 * CONFIDENCE:.0f}% intervals: "
     kind = "the same tasks in every seed" if same_tasks else "tasks within their seed"
-    return f"{level}: a bootstrap over seeds and tasks ({kind}; {RESAMPLES:,} resamples)."
+    several = f"a bootstrap over seeds and tasks ({kind}; {RESAMPLES:,} resamples)"
+    single = f"Wilson's for rates and a paired bootstrap over tasks ({RESAMPLES:,} resamples) for differences"
+    if seeds[0] > 1:
+        return f"{level}{several}."
+    return f"{level}{single}." if seeds[-1] == 1 else f"{level}{several}; with one seed {single}."
 
 
 def _numbers(values: Sequence[int], what: str) -> str:
