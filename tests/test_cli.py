@@ -79,6 +79,13 @@ def test_run__dry_prints_the_whole_recipe_and_writes_nothing(cli, tmp_path: Path
         (("benchmark", "{tmp}/cut.jsonl"), "must not exist yet"),
         (("miniature", "build", "{tmp}"), "must not exist yet"),
         (("solve", "{tmp}/cut.jsonl", "--objective", "speed"), "sum_of_costs, makespan"),
+        (("ablate", "gpu", "--output", "{tmp}/new"), "one of cpu, qwen3-4b, got 'gpu'; variations follow"),
+        (("ablate", "cpu:v7", "--output", "{tmp}/new"), "contexts, full-details"),
+        (("ablate", "cpu", "cpu", "--output", "{tmp}/new"), "'cpu' twice"),
+        (("ablate", "cpu", "--output", "{tmp}/new", "--set", "sed=1"), "unknown key 'sed'"),
+        (("ablate", "cpu", "--output", "{tmp}/new", "--seeds", "0,x"), "whole numbers with commas"),
+        (("ablate", "cpu", "--output", "{tmp}"), "must be new or hold an ablation.json"),
+        (("ablate", "cpu", "--output", "{tmp}/new", "--benchmark", "{tmp}/cut.jsonl"), "cut.jsonl, line 1"),
     ],
 )
 def test_bad_input__is_one_message_and_exit_code_2(cli, tmp_path: Path, arguments, message: str) -> None:
@@ -144,3 +151,20 @@ def test_light_commands__import_no_torch(arguments: list[str]) -> None:
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.split("\n")[-2] == "checked"
+
+
+ABLATE = ["rounds=1", "samples_per_round=4", "trainer={kind: frozen}", "validation.tasks=4"]
+
+
+def test_ablate__prints_the_table_and_tells_a_failure_at_the_end(cli, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text(f"extends: cpu\nname: bad\npolicy: {{model: {tmp_path / 'none'}}}\n")
+    settings = [word for override in ABLATE for word in ("--set", override)]
+    recipes = ["cpu", str(tmp_path / "bad.yaml"), "cpu:keep"]
+    output = tmp_path / "ablation"
+    code, out, err = cli("ablate", *recipes, "--output", str(output), "--seeds", "0", *settings)
+    assert code == 2
+    assert "bad, seed 0: " in err
+    assert "Traceback" not in err
+    assert f"table: {output}/ablation.md" in out
+    rows = [line.split(" | ")[0].strip("| ") for line in (output / "ablation.md").read_text().splitlines()]
+    assert [row for row in rows if row in ("cpu", "bad", "cpu-keep")] == ["cpu", "bad", "cpu-keep"] * 2

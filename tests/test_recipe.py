@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from envwright.errors import DataFileError, RecipeError
-from envwright.recipe import load_recipe, parse_recipe, resolved_text, shipped_recipes
+from envwright.errors import DataFileError, EnvwrightError, RecipeError
+from envwright.recipe import load_recipe, parse_recipe, resolved_text
+from envwright.recipe_files import shipped_recipes, shipped_variations
 
 SMALL = "name: small\nengineer: {kind: keep}\ntrainer: {kind: grpo}\n"
 
@@ -143,3 +144,94 @@ def test_configuration__sources_may_be_numbers() -> None:
     table = "{3: {data_ratio: 1, hole_ratio: 0.2, wait_ratio: 0.5}}"
     recipe = parse_recipe(SMALL, [f"configuration={table}"])
     assert recipe.configuration == {"3": {"data_ratio": 1.0, "hole_ratio": 0.2, "wait_ratio": 0.5}}
+
+
+def write(folder: Path, **texts: str) -> None:
+    for name, text in texts.items():
+        (folder / f"{name}.yaml").write_text(text)
+
+
+def test_extends__a_shipped_recipe_holds_only_what_differs(tmp_path: Path) -> None:
+    write(tmp_path, mine="extends: cpu\nname: mine\nvalidation: {sampling: {temperature: 0.5}}\n")
+    mine = load_recipe(str(tmp_path / "mine.yaml"))
+    assert mine == load_recipe("cpu", ["name=mine", "validation.sampling.temperature=0.5"])
+    assert parse_recipe(resolved_text(mine)) == mine
+    assert "extends" not in resolved_text(mine)
+
+
+def test_extends__a_path_is_relative_to_the_file_that_says_it(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    write(tmp_path, main=SMALL)
+    write(tmp_path / "below", middle="extends: ../main.yaml\nrounds: 2\n", last="extends: middle.yaml\nseed: 4\n")
+    assert load_recipe(str(tmp_path / "below" / "last.yaml")) == parse_recipe(SMALL, ["rounds=2", "seed=4"])
+
+
+def test_extends__a_changed_kind_replaces_its_section(tmp_path: Path) -> None:
+    write(tmp_path, mine="extends: cpu\nengineer: {kind: random}\n")
+    assert load_recipe(str(tmp_path / "mine.yaml")).engineer.model_dump() == {"kind": "random"}
+
+
+def test_extends__a_table_of_knobs_is_one_value(tmp_path: Path) -> None:
+    write(tmp_path, mine="extends: cpu\nconfiguration: {3: {data_ratio: 1, hole_ratio: 0, wait_ratio: 0}}\n")
+    assert list(load_recipe(str(tmp_path / "mine.yaml")).configuration) == ["3"]
+
+
+def test_extends__overrides_come_last(tmp_path: Path) -> None:
+    write(tmp_path, mine="extends: cpu\nrounds: 2\n")
+    assert load_recipe(str(tmp_path / "mine.yaml"), ["rounds=5"]).rounds == 5
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ({"mine": "extends: mine.yaml\n"}, "in a circle: .*mine.yaml -> .*mine.yaml"),
+        ({"mine": "extends: other.yaml\n", "other": "extends: mine.yaml\n"}, "in a circle: .*other.yaml -> "),
+        ({"mine": "extends: gpu\n"}, "one of cpu, qwen3-4b, got 'gpu'"),
+        ({"mine": "extends: cpu:v9\n"}, "must be one of base-engineer, .*, got 'v9'"),
+        ({"mine": "extends: [cpu]\n"}, r"must be a recipe's name or a .yaml file, got \['cpu'\]"),
+        ({"mine": "extends: other.yaml\n"}, "must be a readable YAML file, got .*other.yaml"),
+        ({"mine": "extends: cpu\nroundz: 3\n"}, "unknown key 'roundz'"),
+    ],
+)
+def test_extends__faults_are_told(tmp_path: Path, texts: dict[str, str], message: str) -> None:
+    write(tmp_path, **texts)
+    with pytest.raises(EnvwrightError, match=message):
+        load_recipe(str(tmp_path / "mine.yaml"))
+
+
+@pytest.mark.parametrize("base", ["cpu", "qwen3-4b"])
+@pytest.mark.parametrize("variation", sorted(shipped_variations()))
+def test_shipped_variation__changes_one_section_of_a_main_recipe(base: str, variation: str) -> None:
+    main, varied = load_recipe(base), load_recipe(f"{base}:{variation}")
+    assert varied.name == f"{base}-{variation}"
+    same = {name for name in type(main).model_fields if getattr(main, name) == getattr(varied, name)}
+    assert len(same) >= len(type(main).model_fields) - 2
+
+
+@pytest.mark.parametrize(
+    ("variation", "read"),
+    [
+        ("v3", lambda recipe: recipe.context.modules == "V3"),
+        ("full-details", lambda recipe: recipe.context.training_details == "full"),
+        (
+            "base-engineer",
+            lambda recipe: recipe.engineer.model == "base" and recipe.engineer.sampling.max_tokens == 256,
+        ),
+        ("keep", lambda recipe: recipe.engineer.kind == "keep"),
+        ("no-guardrails", lambda recipe: recipe.guardrails.floor == 0 and recipe.guardrails.trust_region is None),
+    ],
+)
+def test_shipped_variation__says_what_its_name_says(variation: str, read) -> None:
+    assert read(load_recipe(f"cpu:{variation}"))
+
+
+def test_variations__may_follow_each_other_and_lie_over_a_file(tmp_path: Path) -> None:
+    write(tmp_path, mine="extends: cpu\nname: mine\n")
+    recipe = load_recipe(f"{tmp_path / 'mine.yaml'}:v1:no-guardrails")
+    assert (recipe.name, recipe.context.modules) == ("mine-v1-no-guardrails", "V1")
+    assert recipe.guardrails.trust_region is None
+
+
+def test_load_recipe__unknown_name_lists_the_variations_too() -> None:
+    with pytest.raises(RecipeError, match=r"base-engineer, full-details, .*v6"):
+        load_recipe("gpu")

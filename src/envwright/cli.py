@@ -17,7 +17,9 @@ app.add_typer(boards_app, name="boards")
 INTERRUPTED = 130
 """The exit code that typer gives after an interrupt from the keyboard."""
 
-RecipeName = Annotated[str, typer.Argument(help="a shipped recipe's name (cpu, qwen3-4b) or a YAML file")]
+RecipeName = Annotated[
+    str, typer.Argument(help="a shipped recipe (cpu, qwen3-4b) or a YAML file, with variations as in cpu:v1")
+]
 Overrides = Annotated[list[str] | None, typer.Argument(help="dotted overrides, e.g. trainer.epochs=1")]
 RunDirectory = Annotated[Path, typer.Argument(help="a run directory")]
 Boards = Annotated[Path, typer.Argument(help="boards as JSONL, as `sample` and `benchmark` write them")]
@@ -61,6 +63,22 @@ def resume(directory: RunDirectory) -> None:
 def report(directory: RunDirectory) -> None:
     """Write a run's tables and page again, from its files alone."""
     _report(directory)
+
+
+@app.command()
+def ablate(
+    recipes: Annotated[
+        list[str], typer.Argument(help="recipes; cpu:v1 is a variation, cpu:contexts six, cpu:paper all")
+    ],
+    output: Annotated[Path, typer.Option(help="a new directory, or one to go on with")],
+    seeds: Annotated[str, typer.Option(help="training seeds, the same for every recipe")] = "0,1,2",
+    overrides: Annotated[list[str] | None, typer.Option("--set", help="key=value for every recipe; repeatable")] = None,
+    benchmark: Annotated[Path | None, typer.Option(help="boards that each last checkpoint answers")] = None,
+) -> None:
+    """Run several recipes on the same seeds and data and compare them with the first in one table."""
+    from envwright.commands import compare_recipes
+
+    compare_recipes(recipes, seeds, overrides or [], output, benchmark)
 
 
 @app.command()
@@ -224,5 +242,8 @@ def main() -> None:
         sys.exit(2)
     except SystemExit as end:
         if end.code == INTERRUPTED:
-            typer.echo("envwright: interrupted; `envwright resume DIR` goes on where a run stopped", err=True)
+            typer.echo(
+                "envwright: interrupted; `envwright resume DIR`, or the same `ablate` again, goes on where it stopped",
+                err=True,
+            )
         raise

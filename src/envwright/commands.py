@@ -13,7 +13,7 @@ from envwright.configuration import format_table, read_table
 from envwright.diagnosis.carry import Carry
 from envwright.diagnosis.context import render_context
 from envwright.engineer import Proposal
-from envwright.errors import DataFileError, RecipeError, RunDirectoryError
+from envwright.errors import AblationError, DataFileError, RecipeError, RunDirectoryError
 from envwright.experiment import (
     build_redesigner,
     build_seat,
@@ -31,6 +31,28 @@ from envwright.task_files import write_rollouts, write_tasks
 from envwright.testbed import Completion, Task
 from envwright.testbeds.mapf_frozenlake.instance import Objective, SolvedInstance
 from envwright.testbeds.mapf_frozenlake.testbed import MapfFrozenLake, MapfSettings
+
+
+def compare_recipes(
+    names: Sequence[str], seeds: str, overrides: Sequence[str], output: Path, benchmark: Path | None
+) -> None:
+    """Runs an ablation, prints its tables, and ends with an error if a run failed."""
+    from envwright.ablation import TABLE, run_ablation
+    from envwright.ablation.plan import expand_groups, parse_seeds
+    from envwright.ablation.table import grids, note
+    from envwright.console import ConsoleWatch, grid_table
+
+    recipes = [load_recipe(name, overrides) for name in expand_groups(names)]
+    console = Console()
+    ablation = run_ablation(recipes, parse_seeds(seeds), output, ConsoleWatch(console), benchmark)
+    for grid in grids(ablation):
+        console.print(grid_table(grid))
+    console.print(note(ablation), highlight=False)
+    print(f"table: {output / TABLE}")
+    if ablation.failed:
+        raise AblationError(
+            "some runs failed; mend them and give the same command again:\n" + "\n".join(ablation.failed)
+        )
 
 
 def sample_tasks(

@@ -13,6 +13,7 @@ from envwright.configuration import Configuration
 from envwright.diagnosis.statistics import score_rollouts
 from envwright.engineer import Redesign, Score
 from envwright.evaluation.metrics import wilson_interval
+from envwright.report.tables import Grid
 from envwright.rollout import Rollout
 from envwright.trainer import TrainingProgress
 from envwright.watch import Watch
@@ -90,6 +91,16 @@ def configuration_table(values: dict[str, dict[str, float]]) -> Table:
     table = Table("configuration", *knobs, box=None, header_style="dim")
     for source, row in values.items():
         table.add_row(source, *(f"{row[knob]:.2f}" for knob in knobs))
+    return table
+
+
+def grid_table(grid: Grid) -> Table:
+    """Returns a report's grid for the screen; every row is framed, since narrow screens fold its cells."""
+    table = Table(title=grid.title, title_justify="left", show_lines=True, header_style="bold")
+    for heading in grid.header:
+        table.add_column(heading, overflow="fold")
+    for row in grid.rows:
+        table.add_row(*(escape(cell) for cell in row))
     return table
 
 

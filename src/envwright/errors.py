@@ -33,5 +33,9 @@ class RunDirectoryError(EnvwrightError):
     """A run directory is in use, already there, or not a run directory."""
 
 
+class AblationError(EnvwrightError):
+    """Some runs of an ablation failed; the others went on, and the message names each fault."""
+
+
 class MissingExtraError(EnvwrightError, ImportError):
     """An optional dependency is not installed; the message names the extra."""

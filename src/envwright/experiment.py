@@ -23,7 +23,8 @@ from envwright.errors import ConfigurationError
 from envwright.loop import Loop, LoopSettings
 from envwright.policies.transformers_policy import ModelSettings, TransformersPolicy, checkpoint_settings
 from envwright.policy import Policy
-from envwright.recipe import Recipe, explain, parse_recipe, resolved_text
+from envwright.recipe import Recipe, parse_recipe, resolved_text
+from envwright.recipe_errors import explain
 from envwright.redesign import Redesigner
 from envwright.run_store import RECIPE, RunStore, round_name
 from envwright.seeds import derive_seed

@@ -7,7 +7,7 @@ import shutil
 import socket
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -163,10 +163,18 @@ class RunStore:
         return read_rollouts(self.path / name, self.read_tasks(VALIDATION))
 
     def event(self, kind: str, **values: Any) -> None:
-        """Appends one event with the time; the events are a log, nothing is read back from them."""
+        """Appends one event with the time; the events are a log, no step of a run reads them."""
         line = json.dumps({"time": round(time.time(), 3), "event": kind, **values})
         with open(self.path / EVENTS, "a", encoding="utf-8") as file:
             file.write(line + "\n")
+
+    def events(self) -> list[dict[str, Any]]:
+        """Returns the events so far; a line that a kill has cut off is left out."""
+        events: list[dict[str, Any]] = []
+        for line in self.read_text(EVENTS).splitlines() if self.has(EVENTS) else ():
+            with suppress(ValueError):
+                events.append(json.loads(line))
+        return events
 
     def rounds(self) -> list[int]:
         """Returns the indices of the rounds that have begun."""

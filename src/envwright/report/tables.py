@@ -30,7 +30,7 @@ def render_tables(run: RunData) -> str:
         redesigns(run),
         corrections(run),
     ]
-    sections = [f"# {run.name}", _summary(run), *(_markdown(grid) for grid in grids if grid.rows)]
+    sections = [f"# {run.name}", _summary(run), *(markdown(grid) for grid in grids if grid.rows)]
     return "\n\n".join(sections) + "\n"
 
 
@@ -200,7 +200,8 @@ def _summary(run: RunData) -> str:
     )
 
 
-def _markdown(grid: Grid) -> str:
+def markdown(grid: Grid) -> str:
+    """Returns a grid as a Markdown section."""
     lines = [grid.header, ["---"] * len(grid.header), *([_cell(cell) for cell in row] for row in grid.rows)]
     table = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
     return f"## {grid.title}\n\n{table}"
