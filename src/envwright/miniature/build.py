@@ -8,7 +8,8 @@ from pathlib import Path
 
 from envwright.errors import RunDirectoryError
 from envwright.miniature.boards import board_lessons
-from envwright.miniature.dialogues import dialogues, drills
+from envwright.miniature.dialogues import dialogues
+from envwright.miniature.drills import drills
 from envwright.miniature.settings import MiniatureSettings
 from envwright.seeds import derive_seed
 
@@ -36,14 +37,21 @@ def build(output: Path, settings: MiniatureSettings, say: Say = print) -> Path:
 
     from envwright.miniature.evaluation import evaluate_miniature
     from envwright.miniature.tokenizer import build_tokenizer
-    from envwright.miniature.training import Architecture, SupervisedSettings, build_model, train_supervised
+    from envwright.miniature.training import (
+        DRILL_SETTINGS,
+        Architecture,
+        SupervisedSettings,
+        build_model,
+        encode_drills,
+        encode_pairs,
+        train_supervised,
+    )
 
     started = time.monotonic()
     say(f"drawing and solving {settings.boards} boards")
     boards = list(board_lessons(settings.boards, settings.seed))
-    say(f"writing {settings.dialogues} engineering dialogues and {settings.drills} drills")
+    say(f"writing {settings.dialogues} engineering dialogues")
     lessons = list(dialogues(settings.dialogues, derive_seed("miniature dialogues", settings.seed)))
-    short = list(drills(settings.drills, derive_seed("miniature drills", settings.seed)))
     say("training the tokenizer")
     pairs = (*boards[: settings.tokenizer_texts], *lessons[: settings.tokenizer_texts])
     sample = [text for pair in pairs for text in _turns(pair)]
@@ -59,15 +67,11 @@ def build(output: Path, settings: MiniatureSettings, say: Say = print) -> Path:
     def report(step: int, steps: int, loss: float) -> None:
         say(f"step {step}/{steps}  loss {loss:.3f}  {time.monotonic() - started:.0f} s")
 
-    train_supervised(
-        model,
-        tokenizer,
-        [*boards, *short, *lessons],
-        SupervisedSettings(),
-        partial / "work",
-        derive_seed("miniature training", settings.seed),
-        report,
-    )
+    reading = encode_drills(tokenizer, drills(settings.drills, derive_seed("miniature drills", settings.seed)))
+    seed = derive_seed("miniature training", settings.seed)
+    train_supervised(model, tokenizer, reading, DRILL_SETTINGS, partial / "work", seed, report)
+    rows = encode_pairs(tokenizer, [*boards, *lessons])
+    train_supervised(model, tokenizer, rows, SupervisedSettings(), partial / "work", seed, report)
     shutil.rmtree(partial / "work", ignore_errors=True)
     model.save_pretrained(partial)
     tokenizer.save_pretrained(partial)

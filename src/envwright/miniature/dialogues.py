@@ -8,7 +8,6 @@ one rule. The miniature learns the trade of reading a table and editing a config
 import random
 from collections.abc import Iterator
 
-from envwright.configuration import format_table
 from envwright.diagnosis.context import PRESETS, ContextSettings, render_context
 from envwright.engineer import Evidence
 from envwright.miniature.evidence import random_evidence
@@ -23,20 +22,6 @@ def dialogues(count: int, seed: int) -> Iterator[tuple[str, str]]:
     for index in range(count):
         evidence = random_evidence(generator)
         yield context(evidence, presets[index % len(presets)]), answer(evidence, generator)
-
-
-def drills(count: int, seed: int) -> Iterator[tuple[str, str]]:
-    """Yields `count` pairs of (the configuration and the rates alone, answer).
-
-    Many short texts that are all reading and editing teach a small model to find a number again; the long contexts,
-    most of which is the same each time, hardly do.
-    """
-    generator = random.Random(seed)
-    for _ in range(count):
-        evidence = random_evidence(generator)
-        current = evidence.current
-        rates = (f"size {source}: valid {score.valid_rate:.2f}, " for source, score in current.by_source.items())
-        yield "\n".join(("", format_table(current.configuration), *rates)), answer(evidence, generator)
 
 
 def context(evidence: Evidence, preset: str) -> str:

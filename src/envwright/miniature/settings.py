@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class MiniatureSettings(BaseModel):
-    """What the miniature is made of. The training stops early on purpose: GRPO must have room to improve it."""
+    """What the miniature is made of: drills first, then board lessons and dialogues together."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -13,7 +13,7 @@ class MiniatureSettings(BaseModel):
     dialogues: int = Field(
         default=12_000, ge=1, description="engineering dialogues over all context presets, each seen once"
     )
-    drills: int = Field(default=24_000, ge=1, description="short reading drills, each seen once")
+    drills: int = Field(default=22_000, ge=1, description="reading drills, each seen once, before all else")
     tokenizer_texts: int = Field(default=2_000, ge=1, description="texts of each kind that the tokenizer is trained on")
     evaluation_boards: int = Field(default=80, ge=1, description="fresh boards per number of agents in the report")
     evaluation_contexts: int = Field(default=60, ge=1, description="fresh contexts per preset in the report")
