@@ -19,6 +19,7 @@ from envwright.testbeds.mapf_frozenlake.solver import Status, analyse
 AGENTS = 2
 HOLE_RATIO = 0.3
 WAIT_RATIO = 0.5
+WITHOUT_DROPPED = "boards/s, drops free"
 GIVE_UP = 0.1
 """Seconds after which the rejection generator drops a board: a peer cannot tell that a board has no plan."""
 
@@ -29,7 +30,8 @@ def generation(boards: int, peers: Sequence[Solver], console: Console) -> list[R
     rejections = [_rejected(solver, 2 * boards, console) for solver in (Solver("envwright analyse", _analyse), *peers)]
     rows = [ours, *rejections]
     for row in rows:
-        row["ours is faster by"] = ours["boards/s"] / row["boards/s"]
+        row["generate / it"] = ours["boards/s"] / row["boards/s"]
+        row["generate / it, drops free"] = ours["boards/s"] / row[WITHOUT_DROPPED]
     title = f"generation, sizes 3 to 10, {AGENTS} agents, {HOLE_RATIO:.0%} holes, one core"
     return [
         Result(
@@ -38,7 +40,8 @@ def generation(boards: int, peers: Sequence[Solver], console: Console) -> list[R
             [
                 f"envwright generate: both optima and both wait labels, {WAIT_RATIO:.0%} of the boards need a wait",
                 "rejection: plain draws and one optimum (analyse: all labels), whatever waits they need",
-                f"rejection drops a board that is unsolvable or not solved in {GIVE_UP:g} s; that time counts",
+                f"rejection drops a board that is unsolvable or not solved in {GIVE_UP:g} s: a peer cannot tell which",
+                "drops free: without the time spent on dropped boards",
             ],
         )
     ]
@@ -62,9 +65,8 @@ def _rejected(solver: Solver, count: int, console: Console) -> dict[str, Value]:
     dropped, wasted = 0, 0.0
     begin = time.perf_counter()
     for index in track(range(count), name, console=console):
-        while (outcome := run(solver, draw(SIZES[index % len(SIZES)], HOLE_RATIO, AGENTS, rng), GIVE_UP)) and (
-            outcome.status is not Status.SOLVED
-        ):
+        size = SIZES[index % len(SIZES)]
+        while (outcome := run(solver, draw(size, HOLE_RATIO, AGENTS, rng), GIVE_UP)).status is not Status.SOLVED:
             dropped += 1
             wasted += outcome.seconds
     return _row(name, count, time.perf_counter() - begin, dropped, wasted)
@@ -84,5 +86,5 @@ def _row(name: str, boards: int, seconds: float, dropped: int, wasted: float) ->
         "s": seconds,
         "boards/s": boards / seconds,
         "dropped %": percent(dropped, boards + dropped),
-        "s on dropped": wasted,
+        WITHOUT_DROPPED: boards / (seconds - wasted),
     }
