@@ -15,7 +15,7 @@ from envwright.testbeds.mapf_frozenlake.solver import Status, solve
 
 WORK_PER_SECOND = 100_000
 """Our solver's budget counts joint states, not seconds. Hard boards take 50,000 to 110,000 a second, so that the budget
-seldom ends a search before the limit, and never long after it."""
+ends no search well before the limit and each within about twice of it; what comes late does not count."""
 
 Answer = tuple[Status, Paths | None]
 Search = Callable[[], Answer]
