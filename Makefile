@@ -19,12 +19,12 @@ test: install  ## everything but the tests marked gpu
 	$(BIN)/pytest -m "not gpu"
 
 lint: install
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
 
 check: lint  ## lint, format and types
 	$(BIN)/pyright
 
 format: install
-	$(BIN)/ruff check --fix src tests
-	$(BIN)/ruff format src tests
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
