@@ -10,12 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
+from envwright.testbeds.mapf_frozenlake.cbs import conflict_based_search
 from envwright.testbeds.mapf_frozenlake.instance import Instance, Objective, Paths
 from envwright.testbeds.mapf_frozenlake.solver import Status, solve
 
 WORK_PER_SECOND = 100_000
 """Our solver's budget counts joint states, not seconds. Hard boards take 50,000 to 110,000 a second, so that the budget
 ends no search well before the limit and each within about twice of it; what comes late does not count."""
+
+CBS_NODES_PER_SECOND = 1_000
 
 Answer = tuple[Status, Paths | None]
 Search = Callable[[], Answer]
@@ -65,6 +68,19 @@ def ours(objective: Objective) -> Solver:
         return search
 
     return Solver(f"envwright {objective}", prepare, objective)
+
+
+def our_cbs() -> Solver:
+    """Returns our plain conflict-based search, the paper's solver, by nodes of its constraint tree."""
+
+    def prepare(board: Instance, limit: float) -> Search:
+        def search() -> Answer:
+            solution = conflict_based_search(board, nodes=int(limit * CBS_NODES_PER_SECOND))
+            return solution.status, solution.paths
+
+        return search
+
+    return Solver("envwright conflict_based_search", prepare)
 
 
 def peers() -> tuple[list[Solver], list[str]]:

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import track
 
 from benchmarks.boards import cell_boards, mixed_boards
-from benchmarks.solvers import WORK_PER_SECOND, Run, Solver, ours, run
+from benchmarks.solvers import WORK_PER_SECOND, Run, Solver, our_cbs, ours, run
 from benchmarks.table import Result, Value, percent, percentile
 from envwright.testbeds.mapf_frozenlake.answer import Plan
 from envwright.testbeds.mapf_frozenlake.instance import Instance, Objective
@@ -40,14 +40,15 @@ def _compared(
 ) -> Result:
     makespan, costs = ours(Objective.MAKESPAN), ours(Objective.SUM_OF_COSTS)
     boards, proofs = _without_unsolvable(source, count, makespan, limit)
-    solvers = [makespan, costs, *peers]
+    own = [makespan, costs, our_cbs()]
+    solvers = [*own, *peers]
     for solver in solvers:  # first calls load and compile
         run(solver, boards[0], limit)
     runs: dict[str, list[Run]] = {solver.name: [] for solver in solvers}
     faults: list[str] = []
     for index, board in enumerate(track(boards, title, console=console)):
         # All solvers on one board in turn: a load on the machine that comes and goes meets all of them.
-        for solver in solvers if index < for_peers else solvers[:2]:
+        for solver in solvers if index < for_peers else own:
             runs[solver.name].append(run(solver, board, limit))
         faults += _disagreements(board, {s: runs[s.name][index] for s in solvers if index < len(runs[s.name])})
     rows = [_row(solver, runs[solver.name], runs[costs.name]) for solver in solvers]

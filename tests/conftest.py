@@ -9,4 +9,4 @@ settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")
 
 TESTS = Path(__file__).parent
-sys.path += [str(TESTS / "testbeds" / "mapf_frozenlake"), str(TESTS / "engineers")]
+sys.path += [str(TESTS / folder) for folder in ("testbeds/mapf_frozenlake", "engineers", "policies")]

@@ -16,6 +16,7 @@ from envwright.experiment import (
     start_configuration,
     start_run,
 )
+from envwright.policies.bundled import miniature_path
 from envwright.policies.scripted import ScriptedPolicy
 from envwright.policies.transformers_policy import TransformersPolicy
 from envwright.recipe import Recipe, load_recipe, parse_recipe
@@ -195,3 +196,21 @@ def test_environment__names_versions_seed_and_code() -> None:
 def test_store__of_a_run_opens_by_its_path(scripted: ScriptedPolicy, tmp_path: Path) -> None:
     start_run(small(), tmp_path / "run", Watch())
     assert RunStore.open(tmp_path / "run").rounds() == [0, 1]
+
+
+def test_start_run__seats_another_checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    other = str(miniature_path())
+    answers = {other: REPLY, "miniature": "nothing"}
+    monkeypatch.setattr(TransformersPolicy, "load", lambda settings: ScriptedPolicy([answers[settings.model]]))
+    seat = f"engineer={{kind: llm, model: checkpoint, checkpoint: {{model: {other}}}}}"
+    redesign = start_run(small(seat), tmp_path / "run", Watch()).read_record("round_00/proposal.json", Redesign)
+    assert redesign.configuration["3"]["data_ratio"] == 0.6
+
+
+def test_start_run__wants_the_engineers_checkpoint_before_anything_is_written(
+    scripted: ScriptedPolicy, tmp_path: Path
+) -> None:
+    seat = "engineer={kind: llm, model: checkpoint, checkpoint: {model: /no/such/model}}"
+    with pytest.raises(DataFileError, match="/no/such/model"):
+        start_run(small(seat), tmp_path / "run", Watch())
+    assert not (tmp_path / "run").exists()

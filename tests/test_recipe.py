@@ -235,3 +235,36 @@ def test_variations__may_follow_each_other_and_lie_over_a_file(tmp_path: Path) -
 def test_load_recipe__unknown_name_lists_the_variations_too() -> None:
     with pytest.raises(RecipeError, match=r"base-engineer, full-details, .*v6"):
         load_recipe("gpu")
+
+
+ENDPOINT = "{base_url: 'http://localhost:8000/v1', model: m}"
+
+
+@pytest.mark.parametrize(
+    ("engineer", "message"),
+    [
+        ("{kind: llm, model: endpoint}", "model: endpoint needs the section endpoint"),
+        ("{kind: llm, model: checkpoint}", "model: checkpoint needs the section checkpoint"),
+        (f"{{kind: llm, endpoint: {ENDPOINT}}}", "the section endpoint goes with model: endpoint, got model: policy"),
+        ("{kind: llm, model: base, checkpoint: {model: x}}", "the section checkpoint goes with model: checkpoint"),
+        (f"{{kind: keep, endpoint: {ENDPOINT}}}", "unknown key 'engineer.endpoint'"),
+        ("{kind: llm, model: endpoint, endpoint: {model: m}}", "engineer.endpoint.base_url"),
+        ("{kind: llm, model: endpoint, endpoint: {bas_url: x}}", "did you mean 'base_url'"),
+    ],
+)
+def test_parse_recipe__wants_the_section_that_the_engineers_model_needs(engineer: str, message: str) -> None:
+    with pytest.raises(RecipeError, match=message):
+        parse_recipe(SMALL, [f"engineer={engineer}"])
+
+
+def test_parse_recipe__takes_an_endpoint_and_its_resolved_text_reads_back_equal() -> None:
+    recipe = parse_recipe(SMALL, [f"engineer={{kind: llm, model: endpoint, endpoint: {ENDPOINT}}}"])
+    assert parse_recipe(resolved_text(recipe)) == recipe
+
+
+@pytest.mark.parametrize("field", ["api_key_env", "api_key"])
+def test_parse_recipe__does_not_show_a_misplaced_key(field: str) -> None:
+    section = f"{{base_url: 'http://localhost:8000/v1', model: m, {field}: sk-0123456789}}"
+    with pytest.raises(RecipeError) as caught:
+        parse_recipe(SMALL, [f"engineer={{kind: llm, model: endpoint, endpoint: {section}}}"])
+    assert "sk-0123456789" not in str(caught.value)

@@ -97,11 +97,15 @@ def sample(
 
 
 @app.command()
-def solve(boards: Boards, objective: ObjectiveName = "sum_of_costs") -> None:
+def solve(
+    boards: Boards,
+    objective: ObjectiveName = "sum_of_costs",
+    solver: Annotated[str, typer.Option(help="exact, or cbs: plain conflict-based search (sum_of_costs)")] = "exact",
+) -> None:
     """Print the optimum and an optimal plan of each board."""
     from envwright.commands import solve_boards
 
-    solve_boards(boards, objective)
+    solve_boards(boards, objective, solver)
 
 
 @app.command()

@@ -80,13 +80,17 @@ def sample_tasks(
         output.write_text("".join(_board_line(task) + "\n" for task in tasks), encoding="utf-8")
 
 
-def solve_boards(boards: Path, objective: str) -> None:
+def solve_boards(boards: Path, objective: str, solver: str) -> None:
     """Prints one JSON row per board: status, optimum, plan."""
+    from envwright.testbeds.mapf_frozenlake.cbs import conflict_based_search
     from envwright.testbeds.mapf_frozenlake.solver import solve
 
     goal = _objective(objective)
+    if solver not in ("exact", "cbs") or (solver == "cbs" and goal is not Objective.SUM_OF_COSTS):
+        raise RecipeError(f"the solver must be exact, or cbs for the objective sum_of_costs; got {solver!r} for {goal}")
     for board in read_boards(boards):
-        solution = solve(board.instance, goal)
+        exact = solver == "exact"
+        solution = solve(board.instance, goal) if exact else conflict_based_search(board.instance)
         row = {"id": board.instance.id, "status": solution.status, goal: solution.cost, "paths": solution.paths}
         print(json.dumps(row))
 

@@ -85,7 +85,10 @@ def read_table(text: str) -> dict[str, dict[str, float]]:
     Raises:
         ValueError: the text is not a mapping of sources to mappings of numbers.
     """
-    data = yaml.safe_load(text)
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(f"a configuration must be YAML: {error}") from error
     if not isinstance(data, dict) or not all(isinstance(row, dict) for row in data.values()):
         raise ValueError("a configuration must map each source to its knobs")
     return {str(source): dict(knobs) for source, knobs in data.items()}

@@ -98,12 +98,13 @@ class Evidence(Record):
 
 
 class Attempt(Record):
-    """One answer of an engineer; `error` is the validator's message when it was unusable."""
+    """One answer of an engineer, or none; `error` says why it was unusable, `record` how it came about."""
 
     text: str
     error: str | None = None
     tokens: int = 0
     seconds: float = 0.0
+    record: dict[str, Any] = Field(default_factory=dict)
 
 
 class Candidate(Record):

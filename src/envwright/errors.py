@@ -4,6 +4,8 @@ Every message says what must hold, what was got, and what to do. Faults inside a
 proposal are never exceptions: they are data (`Verdict.failure`, `Attempt.error`).
 """
 
+from typing import Any
+
 
 class EnvwrightError(Exception):
     """Root of everything the command line reports without a traceback."""
@@ -23,6 +25,20 @@ class GenerationError(EnvwrightError):
 
 class ContextTooLongError(EnvwrightError):
     """An engineer's context does not fit its token budget, whatever is left out."""
+
+
+class EndpointError(EnvwrightError):
+    """An endpoint gave no answer.
+
+    Attributes:
+        transient: asking again later may help.
+        record: what happened on the way, as JSON values.
+    """
+
+    def __init__(self, message: str, transient: bool = False, record: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.transient = transient
+        self.record = record or {}
 
 
 class DataFileError(EnvwrightError, ValueError):

@@ -19,11 +19,13 @@ from envwright.engineers.candidates import predicted_learnability
 from envwright.engineers.guardrails import project
 from envwright.engineers.null import random_table
 from envwright.engineers.probe import probed_signal
+from envwright.engineers.proposal_schema import answer_schema
 from envwright.errors import ConfigurationError
 from envwright.loop import Loop, LoopSettings
-from envwright.policies.transformers_policy import ModelSettings, TransformersPolicy, checkpoint_settings
+from envwright.policies.endpoint import EndpointPolicy, check_endpoint
+from envwright.policies.transformers_policy import ModelSettings, TransformersPolicy, check_model, checkpoint_settings
 from envwright.policy import Policy
-from envwright.recipe import Recipe, parse_recipe, resolved_text
+from envwright.recipe import LlmSection, Recipe, parse_recipe, resolved_text
 from envwright.recipe_errors import explain
 from envwright.redesign import Redesigner
 from envwright.run_store import RECIPE, RunStore, round_name
@@ -48,7 +50,18 @@ TRAINERS: dict[str, Callable[[Recipe, Testbed[Any], Path], Trainer]] = {
     "frozen": lambda recipe, testbed, path: FrozenTrainer(TransformersPolicy.load(recipe.policy)),
 }
 
-PACKAGES = ("envwright", "torch", "transformers", "trl", "accelerate", "datasets", "numpy", "pydantic", "pyarrow")
+PACKAGES = (
+    "envwright",
+    "torch",
+    "transformers",
+    "trl",
+    "accelerate",
+    "datasets",
+    "numpy",
+    "pydantic",
+    "pyarrow",
+    "httpx",
+)
 
 
 def start_run(recipe: Recipe, output: Path, watch: Watch) -> RunStore:
@@ -60,6 +73,7 @@ def start_run(recipe: Recipe, output: Path, watch: Watch) -> RunStore:
     testbed = build_testbed(recipe)
     start_configuration(recipe, testbed)
     RunStore.check_new(output)
+    check_engineer(recipe)
     trainer = _trainer(recipe, testbed, output, watch)  # every fault of a recipe shows before anything is written
     store = RunStore.create(output, resolved_text(recipe), environment(recipe))
     with store.locked():
@@ -73,6 +87,7 @@ def resume_run(path: Path, watch: Watch) -> RunStore:
     recipe = parse_recipe(store.read_text(RECIPE))
     if not store.has(f"{round_name(recipe.rounds - 1)}/done"):
         testbed = build_testbed(recipe)
+        check_engineer(recipe)
         with store.locked():
             _loop(recipe, testbed, _trainer(recipe, testbed, path, watch), store, watch).run()
     return store
@@ -120,7 +135,7 @@ def build_testbed(recipe: Recipe) -> Testbed[Any]:
 def build_seat(recipe: Recipe, testbed: Testbed[Any], live: Callable[[], Policy]) -> Engineer:
     """Returns the recipe's engineer; `live` gives the policy of the moment."""
     parts = Parts(
-        policies={"policy": live, "base": lambda: TransformersPolicy.load(recipe.policy)},
+        policies=_seat_policies(recipe, testbed, live),
         render=lambda evidence, count: fit_context(evidence, testbed, recipe.context, count),
         retry_message=retry_message,
         knobs=knob_bounds(testbed.knobs_type),
@@ -140,6 +155,39 @@ def build_seat(recipe: Recipe, testbed: Testbed[Any], live: Callable[[], Policy]
         },
     )
     return build_engineer(recipe.engineer, parts)
+
+
+def check_engineer(recipe: Recipe) -> None:
+    """Makes sure that the engineer's model can be asked, as far as that shows without asking.
+
+    Raises:
+        DataFileError: there is no such checkpoint.
+        MissingExtraError: a package is not installed.
+        RecipeError: the endpoint's key is not in the environment.
+    """
+    if isinstance(recipe.engineer, LlmSection):
+        if recipe.engineer.checkpoint:
+            check_model(recipe.engineer.checkpoint)
+        if recipe.engineer.endpoint:
+            check_endpoint(recipe.engineer.endpoint)
+
+
+def _seat_policies(
+    recipe: Recipe, testbed: Testbed[Any], live: Callable[[], Policy]
+) -> dict[str, Callable[[], Policy]]:
+    """Returns the models that an engineer may be; a local one is loaded each time it is asked for."""
+    policies: dict[str, Callable[[], Policy]] = {
+        "policy": live,
+        "base": lambda: TransformersPolicy.load(recipe.policy),
+    }
+    if not isinstance(recipe.engineer, LlmSection):
+        return policies
+    if checkpoint := recipe.engineer.checkpoint:
+        policies["checkpoint"] = lambda: TransformersPolicy.load(checkpoint)
+    if endpoint := recipe.engineer.endpoint:
+        seat = EndpointPolicy(endpoint, answer_schema(testbed.sources, knob_bounds(testbed.knobs_type)))
+        policies["endpoint"] = lambda: seat
+    return policies
 
 
 def checkpoint_policy(recipe: Recipe, store: RunStore, index: int) -> Policy:

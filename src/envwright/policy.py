@@ -32,3 +32,8 @@ class Policy(ABC):
     def count_tokens(self, text: str) -> int:
         """Returns how many tokens a text has for this policy; without its tokenizer a cautious estimate."""
         return -(-len(text.encode("utf-8")) // CAUTIOUS_BYTES_PER_TOKEN)
+
+
+def writable(text: str) -> str:
+    """Returns the text in a form every file takes: surrogate pairs joined, lone surrogates replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

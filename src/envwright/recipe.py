@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 
 from envwright.diagnosis.context import ContextSettings
-from envwright.engineers import EngineerSettings
 from envwright.engineers.guardrails import GuardrailSettings
+from envwright.engineers.llm import LlmSettings
+from envwright.engineers.null import NullSettings
 from envwright.errors import RecipeError
+from envwright.policies.endpoint import EndpointSettings
 from envwright.policies.transformers_policy import ModelSettings
 from envwright.policy import Sampling
 from envwright.recipe_errors import explain
@@ -48,6 +50,22 @@ class ValidationSection(Closed):
     sampling: Sampling = Field(default_factory=Sampling, description="temperature, top_p, max_tokens")
 
 
+class LlmSection(LlmSettings):
+    """A language model as engineer, with the section that its `model` needs."""
+
+    checkpoint: ModelSettings | None = Field(default=None, description="the local model of model: checkpoint")
+    endpoint: EndpointSettings | None = Field(default=None, description="the server of model: endpoint")
+
+    @model_validator(mode="after")
+    def _sections_match(self) -> "LlmSection":
+        for name, section in (("checkpoint", self.checkpoint), ("endpoint", self.endpoint)):
+            if self.model == name and section is None:
+                raise ValueError(f"model: {name} needs the section {name}")
+            if self.model != name and section is not None:
+                raise ValueError(f"the section {name} goes with model: {name}, got model: {self.model}")
+        return self
+
+
 class Recipe(Closed):
     """Everything that decides a run."""
 
@@ -62,7 +80,7 @@ class Recipe(Closed):
     policy: ModelSettings = Field(default_factory=ModelSettings)
     trainer: Annotated[GrpoSettings | FrozenSettings, Field(discriminator="kind")] = Field(default_factory=GrpoSettings)
     validation: ValidationSection = Field(default_factory=ValidationSection)
-    engineer: EngineerSettings = Field(description="who redesigns")
+    engineer: Annotated[LlmSection | NullSettings, Field(discriminator="kind")] = Field(description="who redesigns")
     context: ContextSettings = Field(default_factory=ContextSettings)
     guardrails: GuardrailSettings = Field(default_factory=GuardrailSettings)
 

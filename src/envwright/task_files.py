@@ -72,13 +72,16 @@ def read_tasks(path: Path) -> list[Task]:
 
 
 def write_rollouts(path: Path, rollouts: Sequence[Rollout]) -> None:
-    """Writes one row per rollout, in order; prompts are not repeated, the task's id names them."""
+    """Writes one row per rollout, in order; prompts are not repeated, the task's id names them.
+
+    How an answer came about (`Completion.record`) is not kept.
+    """
     rows = [
         {
             "task_id": rollout.task.id,
             "source": rollout.task.source,
             "tags": json.dumps(rollout.task.tags),
-            **rollout.completion.model_dump(),
+            **rollout.completion.model_dump(exclude={"record"}),
             **rollout.verdict.model_dump(),
             "kinds": list(rollout.verdict.kinds),
             "details": json.dumps(rollout.verdict.details),
@@ -104,7 +107,7 @@ def read_rollouts(path: Path, tasks: Sequence[Task]) -> list[Rollout]:
     return [
         Rollout(
             task=task,
-            completion=Completion(**{name: row[name] for name in Completion.model_fields}),
+            completion=Completion(**{name: row[name] for name in Completion.model_fields if name != "record"}),
             verdict=Verdict(
                 **{name: row[name] for name in Verdict.model_fields if name != "details"},
                 details=json.loads(row["details"]),

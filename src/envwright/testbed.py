@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import ClassVar, Generic
+from typing import Any, ClassVar, Generic
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -35,13 +35,17 @@ class Task(BaseModel):
 
 
 class Completion(BaseModel):
-    """What a policy answered; `tokens` counts generated tokens, `truncated` says it hit the limit."""
+    """What a policy answered; `tokens` counts generated tokens, `truncated` says it hit the limit.
+
+    `record` holds JSON values on how the answer came about, e.g. {"prompt_tokens": 812, "events": ["HTTP 429, ..."]}.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     text: str
     tokens: int
     truncated: bool = False
+    record: dict[str, Any] = Field(default_factory=dict)
 
 
 class Verdict(BaseModel):

@@ -1,3 +1,4 @@
+import weakref
 from collections.abc import Sequence
 
 from engineer_contract import TABLE, EngineerContract, evidence_of
@@ -5,6 +6,7 @@ from engineer_contract import TABLE, EngineerContract, evidence_of
 from envwright.configuration import knob_bounds
 from envwright.engineer import Engineer, Proposal
 from envwright.engineers.llm import LlmEngineer, LlmSettings
+from envwright.errors import DataFileError, EndpointError, EnvwrightError
 from envwright.policies.scripted import ScriptedPolicy
 from envwright.policy import Policy, Sampling
 from envwright.testbed import Completion, Message
@@ -113,3 +115,50 @@ def test_propose__can_be_written_whatever_the_model_says() -> None:
     proposal = engineer(bad, good)[0].propose(evidence_of())
     assert proposal.reasons == {"5": "\ufffd lone, \U0001f600 whole"}
     assert Proposal.model_validate_json(proposal.model_dump_json()) == proposal
+
+
+class FailingPolicy(Policy):
+    """Fails as it is told, then answers."""
+
+    def __init__(self, *problems: EnvwrightError) -> None:
+        self.problems = list(problems)
+
+    def generate(self, conversations: Sequence[Sequence[Message]], sampling: Sampling) -> list[Completion]:
+        if self.problems:
+            raise self.problems.pop(0)
+        return [Completion(text=GOOD, tokens=1, record={"model": "x"})]
+
+
+def test_propose__tries_again_after_a_passing_fault_and_keeps_the_records() -> None:
+    policy = FailingPolicy(EndpointError("busy", transient=True, record={"events": ["HTTP 503"]}))
+    first, second = engineer_with(policy).propose(evidence_of()).attempts
+    assert (first.text, first.error, first.record) == ("", "busy", {"events": ["HTTP 503"]})
+    assert (second.error, second.record) == (None, {"model": "x"})
+
+
+def test_propose__takes_a_lasting_fault_of_the_policy_as_an_attempt_without_answer() -> None:
+    for problem in (EndpointError("wrong key"), DataFileError("no such model")):
+        proposal = engineer_with(FailingPolicy(problem)).propose(evidence_of())
+        assert proposal.table is None
+        assert [attempt.error for attempt in proposal.attempts] == [str(problem)]
+        assert proposal.context == "the context"
+
+
+def test_propose__loads_a_model_once_per_redesign_and_lets_it_go() -> None:
+    loaded: list[weakref.ref[Policy]] = []
+
+    def load() -> Policy:
+        policy = ScriptedPolicy(["nothing"])
+        loaded.append(weakref.ref(policy))
+        return policy
+
+    made = LlmEngineer(
+        policy=load,
+        render=lambda evidence, count: f"{count('a')} {count('b')}",
+        retry_message=str,
+        knobs=knob_bounds(MapfKnobs),
+        settings=LlmSettings(),
+        seed=0,
+    )
+    assert len(made.propose(evidence_of()).attempts) == 3
+    assert [reference() for reference in loaded] == [None]

@@ -216,3 +216,31 @@ def test_parse_proposal__is_done_with_any_flood_in_bounded_time(piece: str, size
         with pytest.raises(UnusableAnswer):
             read(text)
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>\nMaybe\n{DRAFT}\n</think>\n" + fenced("5: {hole_ratio: 0.4}"),
+        f"Maybe\n{DRAFT}\n</think>\n" + fenced("5: {hole_ratio: 0.4}"),
+        fenced("5: {hole_ratio: 0.9}") + f"\n</think>{DRAFT}</think>5: {{hole_ratio: 0.4}}",
+        f"<think>{DRAFT}" + " hm" * 100_000 + "</think>\n" + fenced("5: {hole_ratio: 0.4}"),
+    ],
+)
+def test_parse_proposal__reads_only_what_follows_the_thinking(text: str) -> None:
+    assert read(text)["hole_ratio"] == 0.4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"<think>\nMaybe\n{DRAFT}\n", "must come after the thinking"),
+        (f"<think>{DRAFT}" + " hm" * 100_000 + DRAFT, "must come after the thinking"),
+        (f"<think>a</think>\n<think>{DRAFT}", "must come after the thinking"),
+        (f"<think>{DRAFT}</think>\nThat is all.", "one fenced yaml block"),
+        (f"<think>{DRAFT}</think>", "one fenced yaml block"),
+    ],
+)
+def test_parse_proposal__takes_nothing_from_inside_the_thinking(text: str, message: str) -> None:
+    with pytest.raises(UnusableAnswer, match=message):
+        read(text)

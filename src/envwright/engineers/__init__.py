@@ -23,7 +23,7 @@ class Parts:
     """What the builders may use; each takes what its kind needs.
 
     Attributes:
-        policies: "policy" and "base" -> a function that gives the policy when it is asked.
+        policies: `LlmSettings.model` -> a function that gives the policy when it is asked.
         render: (evidence, counter of tokens) -> the context text.
         retry_message: the reader's message -> what the engineer is told.
         knobs: the knobs of the testbed.
@@ -69,6 +69,6 @@ ENGINEERS: dict[str, Callable[[Any, Parts], Engineer]] = {
 }
 
 
-def build_engineer(settings: LlmSettings | NullSettings, parts: Parts) -> Engineer:
+def build_engineer(settings: EngineerSettings, parts: Parts) -> Engineer:
     """Returns the engineer of the settings' kind."""
     return ENGINEERS[settings.kind](settings, parts)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from envwright.configuration import KnobBounds
 from envwright.engineer import Attempt, Engineer, Evidence, Proposal, Table
 from envwright.engineers.candidates import CandidateSettings
-from envwright.engineers.proposal_parser import UnusableAnswer, parse_proposal, writable
-from envwright.errors import ContextTooLongError
-from envwright.policy import Policy, Sampling
+from envwright.engineers.proposal_parser import UnusableAnswer, parse_proposal
+from envwright.errors import EndpointError, EnvwrightError
+from envwright.policy import Policy, Sampling, writable
 from envwright.seeds import derive_seed
 from envwright.testbed import Completion, Message
 
@@ -20,13 +21,15 @@ QUOTED_CHARACTERS = 2_000
 
 
 class LlmSettings(BaseModel):
-    """A policy as engineer: the checkpoint just trained (the paper's engineer) or the untrained base model."""
+    """A policy as engineer: the checkpoint just trained (the paper's engineer), the base model, or another."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["llm"] = "llm"
-    model: Literal["policy", "base"] = Field(
-        default="policy", description="policy: the checkpoint just trained; base: untrained"
+    model: Literal["policy", "base", "checkpoint", "endpoint"] = Field(
+        default="policy",
+        description="policy: the checkpoint just trained; base: untrained; checkpoint: another local model; "
+        "endpoint: a server",
     )
     retries: int = Field(default=2, ge=0, description="how often an unusable answer is asked for again")
     sampling: Sampling = Field(default_factory=lambda: Sampling(max_tokens=1024))
@@ -67,22 +70,43 @@ class LlmEngineer(Engineer):
         Raises:
             ContextTooLongError: it does not fit.
         """
-        return self._render(evidence, lambda text: self._policy().count_tokens(text))
+        return self._context(evidence, cache(self._policy))
+
+    def _context(self, evidence: Evidence, policy: Callable[[], Policy]) -> str:
+        return self._render(evidence, lambda text: policy().count_tokens(text))
 
     def propose(self, evidence: Evidence) -> Proposal:
-        """Returns the first usable answer's table; None after the last retry. Every attempt is recorded."""
+        """Returns the first usable answer's table; None after the last retry. Every attempt is recorded.
+
+        A policy that gives no answer is an attempt with an error too; only passing faults are tried again.
+        """
+        policy = cache(self._policy)  # a model loaded for the occasion serves the whole redesign and goes with it
         try:
-            context = self.context(evidence)
-        except ContextTooLongError as problem:
-            return Proposal(table=None, attempts=(Attempt(text="", error=str(problem)),))
+            context = self._context(evidence, policy)
+        except EnvwrightError as problem:
+            return Proposal(table=None, attempts=(_unanswered(problem),))
         conversation: list[Message] = [{"role": "user", "content": context}]
         attempts: list[Attempt] = []
-        policy = self._policy()
         for number in range(self._settings.retries + 1):
             seed = derive_seed(self._seed, "engineer", evidence.current.round_index, number)
-            answer, seconds = self._ask(policy, conversation, seed)
+            started = time.monotonic()
+            try:
+                answer = self._ask(policy(), conversation, seed)
+            except EnvwrightError as problem:
+                attempts.append(_unanswered(problem, started))
+                if isinstance(problem, EndpointError) and problem.transient:
+                    continue
+                break
             table, reasons, error = self._read(answer, evidence.current.configuration)
-            attempts.append(Attempt(text=answer.text, error=error, tokens=answer.tokens, seconds=seconds))
+            attempts.append(
+                Attempt(
+                    text=answer.text,
+                    error=error,
+                    tokens=answer.tokens,
+                    seconds=_seconds_since(started),
+                    record=answer.record,
+                )
+            )
             if error is None:
                 return Proposal(table=table, reasons=reasons, attempts=tuple(attempts), context=context)
             conversation += [
@@ -91,11 +115,9 @@ class LlmEngineer(Engineer):
             ]
         return Proposal(table=None, attempts=tuple(attempts), context=context)
 
-    def _ask(self, policy: Policy, conversation: Sequence[Message], seed: int) -> tuple[Completion, float]:
-        started = time.monotonic()
+    def _ask(self, policy: Policy, conversation: Sequence[Message], seed: int) -> Completion:
         (answer,) = policy.generate([conversation], self._settings.sampling.model_copy(update={"seed": seed}))
-        seconds = round(time.monotonic() - started, 3)
-        return answer.model_copy(update={"text": writable(answer.text)}), seconds
+        return answer.model_copy(update={"text": writable(answer.text)})
 
     def _read(self, answer: Completion, previous: Table) -> tuple[Table | None, dict[str, str], str | None]:
         """Returns table, reasons and no error, or no table and the error; a last line that was cut off is left out."""
@@ -106,3 +128,13 @@ class LlmEngineer(Engineer):
             cut = f"the answer was cut off after {answer.tokens} tokens, and " if answer.truncated else ""
             return None, {}, f"{cut}{problem}"
         return table, reasons, None
+
+
+def _unanswered(problem: EnvwrightError, started: float | None = None) -> Attempt:
+    record = problem.record if isinstance(problem, EndpointError) else {}
+    seconds = 0.0 if started is None else _seconds_since(started)
+    return Attempt(text="", error=writable(str(problem)), seconds=seconds, record=record)
+
+
+def _seconds_since(started: float) -> float:
+    return round(time.monotonic() - started, 3)

@@ -12,6 +12,7 @@ import yaml
 
 from envwright.configuration import KnobBounds
 from envwright.engineer import Table
+from envwright.policy import writable
 
 MAX_ANSWER_CHARACTERS = 200_000
 MAX_BLOCKS = 20
@@ -22,6 +23,7 @@ MAX_REASON_CHARACTERS = 500
 REASONS = "reasons"
 WRAPPERS = ("configuration", "config", "sizes", "sources")
 NO_BLOCK = "the answer must hold one fenced yaml block, there is none"
+THINK_BEGIN, THINK_END = "<think>", "</think>"
 
 _FENCE = re.compile(r"^[ \t]*```[ \t]*(?P<language>\w*)[^\n]*$", re.MULTILINE)
 _ROW = re.compile(r"[\"']?[\w ]{1,40}[\"']?[ \t]*:[ \t]*\{[^{}]*\},?")
@@ -37,7 +39,8 @@ class UnusableAnswer(ValueError):
 def parse_proposal(text: str, previous: Table, knobs: Sequence[KnobBounds]) -> tuple[Table, dict[str, str]]:
     """Returns the full table an answer asks for, and its reasons per source; what is left out keeps its value.
 
-    The last fenced block that holds a table decides; an answer without one is read as a whole, then for bare rows.
+    The last fenced block that holds a table decides; an answer without one is read as a whole (it may be JSON), then
+    for bare rows. What stands before the end of the model's thinking is no part of the answer.
 
     Args:
         text: anything; only the last 200,000 characters are looked at.
@@ -47,12 +50,16 @@ def parse_proposal(text: str, previous: Table, knobs: Sequence[KnobBounds]) -> t
     Raises:
         UnusableAnswer: there is no table, or it cannot be understood as a whole.
     """
-    return _read(_find_table(text[-MAX_ANSWER_CHARACTERS:]), previous, [knob.name for knob in knobs])
+    answer = _after_thinking(text)[-MAX_ANSWER_CHARACTERS:]
+    return _read(_find_table(answer), previous, [knob.name for knob in knobs])
 
 
-def writable(text: str) -> str:
-    """Returns the text in a form every file takes: surrogate pairs joined, lone surrogates replaced."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def _after_thinking(text: str) -> str:
+    """Returns what follows the last </think>; templates that open the thinking leave only its end in the text."""
+    answer = text.rpartition(THINK_END)[2]
+    if THINK_BEGIN in answer:
+        raise UnusableAnswer(f"the answer must come after the thinking, which has no end: {THINK_END} is missing")
+    return answer
 
 
 def _find_table(text: str) -> dict[str, Any]:

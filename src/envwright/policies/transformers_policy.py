@@ -119,9 +119,7 @@ def load_model(settings: ModelSettings) -> tuple[Any, Any]:
         from transformers import AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging
     except ImportError as error:
-        raise MissingExtraError(
-            f"a local model needs the extra 'train': pip install 'envwright[train]' ({error})"
-        ) from error
+        raise _no_extra(error) from error
     keep_freed_memory()
     logging.disable_progress_bar()
     logging.set_verbosity_error()
@@ -129,13 +127,38 @@ def load_model(settings: ModelSettings) -> tuple[Any, Any]:
         tokenizer: Any = AutoTokenizer.from_pretrained(settings.location)
         model: Any = AutoModelForCausalLM.from_pretrained(settings.location, dtype=settings.dtype)
     except (OSError, ValueError) as error:
-        raise DataFileError(
-            f"the model must be 'miniature', a checkpoint directory or a reachable Hugging Face id, "
-            f"got {settings.model!r}: {error}"
-        ) from error
+        raise _no_model(settings, error) from error
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
+
+
+def check_model(settings: ModelSettings) -> None:
+    """Makes sure that a model is there, without loading its weights.
+
+    Raises:
+        DataFileError: it is not.
+        MissingExtraError: transformers is not installed.
+    """
+    try:
+        from transformers import AutoConfig
+    except ImportError as error:
+        raise _no_extra(error) from error
+    try:
+        AutoConfig.from_pretrained(settings.location)
+    except (OSError, ValueError) as error:
+        raise _no_model(settings, error) from error
+
+
+def _no_extra(error: ImportError) -> MissingExtraError:
+    return MissingExtraError(f"a local model needs the extra 'train': pip install 'envwright[train]' ({error})")
+
+
+def _no_model(settings: ModelSettings, error: Exception) -> DataFileError:
+    return DataFileError(
+        f"the model must be 'miniature', a checkpoint directory or a reachable Hugging Face id, "
+        f"got {settings.model!r}: {error}"
+    )
 
 
 def checkpoint_settings(settings: ModelSettings, checkpoint: Path) -> ModelSettings:
