@@ -21,6 +21,8 @@ LEVELS = [
     {"testbeds", "policies", "diagnosis", "engineers", "run_store"},
     {"trainers", "redesign"},
     {"recipe", "loop", "miniature"},
+    {"start", "environment"},
+    {"seat"},
     {"experiment", "report"},
     {"ablation"},
     {"console", "commands"},

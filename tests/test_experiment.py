@@ -6,21 +6,15 @@ import pytest
 
 from envwright.configuration import read_table
 from envwright.engineer import Redesign
+from envwright.environment import environment
 from envwright.errors import ConfigurationError, DataFileError, EnvwrightError, RecipeError, RunDirectoryError
-from envwright.experiment import (
-    build_testbed,
-    environment,
-    legal_configuration,
-    loop_settings,
-    resume_run,
-    start_configuration,
-    start_run,
-)
+from envwright.experiment import build_testbed, loop_settings, resume_run, start_run
 from envwright.policies.bundled import miniature_path
 from envwright.policies.scripted import ScriptedPolicy
 from envwright.policies.transformers_policy import TransformersPolicy
 from envwright.recipe import Recipe, load_recipe, parse_recipe
 from envwright.run_store import RECIPE, RunStore
+from envwright.start import legal_configuration, start_configuration
 from envwright.watch import Watch
 
 SMALL = """

@@ -39,7 +39,8 @@ def run(
 
     loaded = load_recipe(recipe, overrides or [])
     if dry_run:
-        from envwright.experiment import build_testbed, start_configuration
+        from envwright.experiment import build_testbed
+        from envwright.start import start_configuration
 
         start_configuration(loaded, build_testbed(loaded))
         typer.echo(resolved_text(loaded), nl=False)

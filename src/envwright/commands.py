@@ -14,19 +14,13 @@ from envwright.diagnosis.carry import Carry
 from envwright.diagnosis.context import render_context
 from envwright.engineer import Proposal
 from envwright.errors import AblationError, DataFileError, RecipeError, RunDirectoryError
-from envwright.experiment import (
-    build_redesigner,
-    build_seat,
-    build_testbed,
-    checkpoint_policy,
-    legal_configuration,
-    loop_settings,
-    start_configuration,
-)
+from envwright.experiment import build_testbed, checkpoint_policy, loop_settings
 from envwright.recipe import load_recipe, parse_recipe
 from envwright.rollout import collect_rollouts
 from envwright.run_store import RECIPE, RunStore, round_name
+from envwright.seat import build_redesigner, build_seat
 from envwright.seeds import derive_seed
+from envwright.start import legal_configuration, start_configuration
 from envwright.task_files import write_rollouts, write_tasks
 from envwright.testbed import Completion, Task
 from envwright.testbeds.mapf_frozenlake.instance import Objective, SolvedInstance
@@ -140,7 +134,13 @@ def write_benchmark_file(
     output: Path, agents: list[int] | None, sizes: list[int] | None, per_cell: int, workers: int
 ) -> None:
     """Writes the benchmark or a part of it, with a bar, and prints its checksum."""
-    from envwright.testbeds.mapf_frozenlake.benchmark import SIZES_BY_AGENTS, benchmark_set, write_benchmark
+    from envwright.testbeds.mapf_frozenlake.benchmark import (
+        BOARDS_PER_CELL,
+        FROZEN_SHA256,
+        SIZES_BY_AGENTS,
+        benchmark_set,
+        write_benchmark,
+    )
 
     must_be_new(output)
     from rich.progress import Progress
@@ -152,9 +152,14 @@ def write_benchmark_file(
             sizes=sizes or tuple(range(3, 11)),
             per_cell=per_cell,
             workers=workers,
-            on_board=lambda done: progress.update(bar, completed=done),
+            on_board=lambda done, undecided: progress.update(bar, completed=done, undecided=undecided),
         )
-    print(f"{len(chosen)} boards, sha256 {write_benchmark(output, chosen)}")
+        undecided = progress.tasks[bar].fields.get("undecided", 0)
+    checksum = write_benchmark(output, chosen)
+    print(f"{len(chosen)} boards, sha256 {checksum}; {undecided} candidates were left out, undecided within the budget")
+    if not (agents or sizes) and per_cell == BOARDS_PER_CELL:
+        frozen = "this is the frozen benchmark" if checksum == FROZEN_SHA256 else f"NOT the frozen {FROZEN_SHA256}"
+        print(frozen)
 
 
 def propose_again(directory: Path, index: int, preset: str | None, show_context: bool) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from envwright.configuration import Configuration, format_table, read_table
+from envwright.configuration import Configuration, format_table
 from envwright.diagnosis.carry import Carry
 from envwright.diagnosis.evidence import round_evidence
 from envwright.diagnosis.setbacks import setback_note
@@ -110,7 +110,7 @@ class Loop:
             redesigned = None if index == 0 else self.redesigner.read(index - 1).configuration
             table = redesigned or self.start.table()
             self.store.write_text(file, format_table(table, EXACT_DIGITS) + "\n")
-        table = read_table(self.store.read_text(file))
+        table = self.store.read_table(file)
         total = sum(knobs["data_ratio"] for knobs in table.values())
         for knobs in table.values():
             knobs["data_ratio"] /= total  # four digits are written; the shares must sum to 1 exactly enough

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from envwright.configuration import read_table
 from envwright.errors import DataFileError, RunDirectoryError
 from envwright.rollout import Rollout
 from envwright.task_files import read_rollouts, read_tasks, write_rollouts, write_tasks
@@ -145,6 +146,19 @@ class RunStore:
             return kind.model_validate_json(self.read_text(name))
         except ValueError as error:
             raise DataFileError(f"{self.path / name} must hold one {kind.__name__}: {error}") from error
+
+    def read_table(self, name: str) -> dict[str, dict[str, float]]:
+        """Returns the configuration of a file.
+
+        Raises:
+            DataFileError: it is missing or no configuration.
+        """
+        try:
+            return read_table(self.read_text(name))
+        except DataFileError:
+            raise
+        except ValueError as error:
+            raise DataFileError(f"{self.path / name} must hold a configuration: {error}") from error
 
     def write_tasks(self, name: str, tasks: Sequence[Task], data_source: str) -> None:
         """Writes tasks as training rows atomically."""

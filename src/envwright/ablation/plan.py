@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envwright.errors import RecipeError, RunDirectoryError
-from envwright.experiment import build_testbed, start_configuration
+from envwright.experiment import build_testbed
 from envwright.recipe import Recipe, parse_recipe
 from envwright.recipe_files import shipped_variations
 from envwright.run_store import RECIPE, RunStore
+from envwright.start import start_configuration
 
 CONTEXTS = ("v1", "v2", "v3", "v4", "v5", "v6")
 GROUPS: dict[str, tuple[str, ...]] = {

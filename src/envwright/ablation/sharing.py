@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from envwright.ablation.plan import Run
-from envwright.experiment import environment, resume_run, start_run
+from envwright.environment import environment
+from envwright.experiment import resume_run, start_run
 from envwright.recipe import Recipe, resolved_text
 from envwright.run_store import RECIPE, VALIDATION, RunStore, round_name
 from envwright.watch import Watch

@@ -4,6 +4,8 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
+from envwright.diagnosis.setbacks import setback_note
+from envwright.engineer import Candidate
 from envwright.evaluation.metrics import wilson_interval
 from envwright.report.figures import Series, line_chart, scale_of, stacked_bars
 from envwright.report.run_data import RunData, Stage
@@ -107,7 +109,7 @@ def _configurations(run: RunData) -> str:
         )
         blocks.append(f"<table><caption>{escape(knob)}</caption><tr><th></th>{head}</tr>{rows}</table>")
     content = "".join(blocks) + _signal(run)
-    return f'<h2>Configuration of each round</h2><div class="row" style="align-items: flex-start">{content}</div>'
+    return f'<h2>Configuration of each round</h2><div class="row top">{content}</div>'
 
 
 def _heat(value: float, peak: float) -> str:
@@ -115,11 +117,18 @@ def _heat(value: float, peak: float) -> str:
 
 
 def _redesigns(run: RunData) -> str:
-    parts = [_redesign(stage) for stage in run.stages if stage.redesign]
+    word = "size" if run.recipe.testbed.kind == "mapf_frozenlake" else "source"
+    parts = [_redesign(stage, word) for stage in run.stages if stage.redesign]
     return f"<h2>The engineer</h2>{''.join(parts)}" if parts else ""
 
 
-def _redesign(stage: Stage) -> str:
+def _candidate(candidate: Candidate) -> str:
+    outcome = candidate.note if candidate.score is None else f"{candidate.rule} {candidate.score:.3f}"
+    cost = f", {candidate.tokens} tokens probed" if candidate.tokens else ""
+    return f"{candidate.number}: {outcome}{cost}{' (kept)' if candidate.chosen else ''}"
+
+
+def _redesign(stage: Stage, source_word: str) -> str:
     redesign = stage.redesign
     assert redesign is not None
     proposal = redesign.proposal
@@ -128,6 +137,8 @@ def _redesign(stage: Stage) -> str:
         f"<li>{escape(c.source)}.{escape(c.knob)}: {c.proposed:.3g} &rarr; {c.became:.3g} ({escape(c.reason)})</li>"
         for c in redesign.corrections
     )
+    notes = "".join(f"<li>{escape(setback_note(setback, source_word))}</li>" for setback in stage.setbacks)
+    candidates = "".join(f"<li>{escape(_candidate(candidate))}</li>" for candidate in proposal.candidates)
     answers = "".join(
         f"<p>answer {number}: {escape('unusable: ' + attempt.error) if attempt.error else 'usable'}, "
         f"{attempt.tokens} tokens, {attempt.seconds:.1f} s</p><pre>{escape(attempt.text)}</pre>"
@@ -136,6 +147,8 @@ def _redesign(stage: Stage) -> str:
     context = f"<details><summary>context</summary><pre>{escape(proposal.context)}</pre></details>" if answers else ""
     return (
         f"<section><h3>after {escape(stage.title)}: {escape(redesign.status)}</h3>"
+        f"{'<p>guardrails</p><ul>' + notes + '</ul>' if notes else ''}"
+        f"{'<p>candidates</p><ul>' + candidates + '</ul>' if candidates else ''}"
         f"{'<p>reasons</p><ul>' + reasons + '</ul>' if reasons else ''}"
         f"{'<p>corrections</p><ul>' + corrections + '</ul>' if corrections else ''}"
         f"{context}{answers}</section>"
@@ -145,6 +158,6 @@ def _redesign(stage: Stage) -> str:
 def _table(grid: Grid) -> str:
     head = "".join(f"<th>{escape(cell)}</th>" for cell in grid.header)
     rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in grid.rows)
-    body = "".join(f'<tr style="white-space: nowrap">{row}</tr>' for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
     table = f'<table class="rates"><tr>{head}</tr>{body}</table>'
-    return f'<h3>{escape(grid.title)}</h3><div style="overflow-x: auto">{table}</div>'
+    return f'<h3>{escape(grid.title)}</h3><div class="wide">{table}</div>'

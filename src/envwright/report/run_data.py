@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from envwright.configuration import read_table
+from envwright.diagnosis.carry import Carry
+from envwright.diagnosis.setbacks import Setback
 from envwright.diagnosis.statistics import score_rollouts
 from envwright.engineer import Redesign, RoundEvidence, Score, Table
 from envwright.evaluation.metrics import paired_difference
@@ -21,6 +22,7 @@ class Stage:
     rollouts: Sequence[Rollout]
     configuration: Table | None = None
     evidence: RoundEvidence | None = None
+    carry: Carry | None = None
     redesign: Redesign | None = None
 
     @cached_property
@@ -32,10 +34,10 @@ class Stage:
         """Returns the counts over one source's tasks."""
         return score_rollouts([rollout for rollout in self.rollouts if rollout.task.source == source])
 
-    def detail_rate(self, name: str) -> float:
-        """Returns the share of rollouts whose verdict has this detail set, e.g. "optimal_makespan"."""
-        hits = sum(bool(rollout.verdict.details.get(name)) for rollout in self.rollouts)
-        return hits / len(self.rollouts) if self.rollouts else 0.0
+    @property
+    def setbacks(self) -> tuple[Setback, ...]:
+        """What a guardrail acted on after this stage."""
+        return self.carry.notes if self.carry else ()
 
 
 @dataclass(frozen=True)
@@ -76,13 +78,14 @@ def read_run(store: RunStore) -> RunData:
         name = round_name(index)
         if not store.has(f"{name}/rollouts.parquet"):
             break
-        evidence, proposal = f"{name}/evidence.json", f"{name}/proposal.json"
+        evidence, carry, proposal = (f"{name}/{file}.json" for file in ("evidence", "carry", "proposal"))
         stages.append(
             Stage(
                 title=f"round {index}",
                 rollouts=store.read_rollouts(f"{name}/rollouts.parquet"),
-                configuration=read_table(store.read_text(f"{name}/config.yaml")),
+                configuration=store.read_table(f"{name}/config.yaml"),
                 evidence=store.read_record(evidence, RoundEvidence) if store.has(evidence) else None,
+                carry=store.read_record(carry, Carry) if store.has(carry) else None,
                 redesign=store.read_record(proposal, Redesign) if store.has(proposal) else None,
             )
         )

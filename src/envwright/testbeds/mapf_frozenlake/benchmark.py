@@ -6,13 +6,13 @@ it is generated rather than stored.
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from envwright.errors import DataFileError
-from envwright.testbeds.mapf_frozenlake.generator import Stratum, draw_boards
+from envwright.testbeds.mapf_frozenlake.generator import OnBoard, Stratum, draw_boards
 from envwright.testbeds.mapf_frozenlake.instance import Objective, SolvedInstance
 
 BENCHMARK_SEED = 2606
@@ -21,6 +21,8 @@ WAIT_RATIOS = (0.25, 0.5, 0.75)
 HOLE_RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5)
 BOARDS_PER_CELL = 50
 SCHEMA_VERSION = 1
+FROZEN_SHA256 = "?"
+"""Of the file that `envwright benchmark` writes by default: the set is made anew everywhere and must be this one."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def benchmark_set(
     per_cell: int = BOARDS_PER_CELL,
     objective: Objective = Objective.SUM_OF_COSTS,
     workers: int = 1,
-    on_board: Callable[[int], None] = lambda done: None,
+    on_board: OnBoard = lambda done, undecided: None,
 ) -> list[BenchmarkBoard]:
     """Returns the benchmark, or the part of it with these agents and sizes: the same boards as in the whole.
 
@@ -85,7 +87,7 @@ def benchmark_set(
         per_cell: boards per cell; another number gives other boards.
         objective: what "needs a wait" refers to.
         workers: processes that draw boards; the result is the same for any number.
-        on_board: called with the number of boards done so far.
+        on_board: called after each board with the number of boards done and of candidates left undecided so far.
     """
     cells = [
         (count, size, ratio)

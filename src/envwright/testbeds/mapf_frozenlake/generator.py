@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from functools import partial
 from multiprocessing import get_context
+from typing import NamedTuple
 
 from envwright.errors import GenerationError
 from envwright.seeds import derive_seed
@@ -29,6 +30,8 @@ MAX_ATTEMPTS = 200
 """Boards drawn in a row that were all there already before a stratum is declared exhausted."""
 
 ATTEMPTS_BEFORE_REPEAT = 8
+
+OnBoard = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,7 @@ def draw_boards(
     exclude: Collection[str] = (),
     allow_repeats: bool = False,
     workers: int = 1,
-    on_board: Callable[[int], None] = lambda done: None,
+    on_board: OnBoard = lambda done, undecided: None,
 ) -> list[SolvedInstance]:
     """Returns one board per stratum, in order.
 
@@ -138,7 +141,7 @@ def draw_boards(
         exclude: instance ids that must not appear.
         allow_repeats: where the distinct boards run out, repeat some (never an excluded one).
         workers: processes that draw boards; the boards are the same for any number.
-        on_board: called with the number of boards done so far.
+        on_board: called after each board with the number of boards done and of candidates left undecided so far.
 
     Raises:
         GenerationError: a stratum cannot be filled; the message names it and the rate seen.
@@ -147,13 +150,22 @@ def draw_boards(
     slots = [_Slot(stratum, _next(seen, stratum), seed, objective) for stratum in strata]
     excluded, taken = frozenset(exclude), set[str]()
     boards: list[SolvedInstance] = []
+    undecided = 0
     with _mapper(workers) as parallel_map:
         for slot, first in zip(slots, parallel_map(_draw, slots), strict=True):
-            board = _settle(slot, first, excluded, taken, allow_repeats)
-            taken.add(board.instance.id)
-            boards.append(board)
-            on_board(len(boards))
+            drawn = _settle(slot, first, excluded, taken, allow_repeats)
+            taken.add(drawn.board.instance.id)
+            boards.append(drawn.board)
+            undecided += drawn.undecided
+            on_board(len(boards), undecided)
     return boards
+
+
+class _Drawn(NamedTuple):
+    """A board that fits its slot, and how many candidates before it the solver left undecided."""
+
+    board: SolvedInstance
+    undecided: int
 
 
 @dataclass(frozen=True)
@@ -172,7 +184,7 @@ def _next(seen: Counter[Stratum], stratum: Stratum) -> int:
 
 
 @contextmanager
-def _mapper(workers: int) -> Generator[Callable[..., Iterator[SolvedInstance]]]:
+def _mapper(workers: int) -> Generator[Callable[..., Iterator[_Drawn]]]:
     """Yields an ordered map, over processes if there is more than one worker."""
     if workers == 1:
         yield map
@@ -182,22 +194,22 @@ def _mapper(workers: int) -> Generator[Callable[..., Iterator[SolvedInstance]]]:
 
 
 def _settle(
-    slot: _Slot, board: SolvedInstance, excluded: frozenset[str], taken: set[str], allow_repeats: bool
-) -> SolvedInstance:
+    slot: _Slot, drawn: _Drawn, excluded: frozenset[str], taken: set[str], allow_repeats: bool
+) -> _Drawn:
     """Returns the board, or the slot's first further one that is neither excluded nor taken."""
     for attempt in range(1, MAX_ATTEMPTS + 1):
-        identifier = board.instance.id
+        identifier = drawn.board.instance.id
         repeat_allowed = allow_repeats and attempt > ATTEMPTS_BEFORE_REPEAT
         if identifier not in excluded and (repeat_allowed or identifier not in taken):
-            return board
-        board = _draw(slot, attempt)
+            return drawn
+        drawn = _draw(slot, attempt)
     raise GenerationError(
         f"{slot.stratum}: only {slot.index} distinct boards found, the next {MAX_ATTEMPTS} draws were all repeats "
         "or held out; ask for fewer boards there (data_ratio, wait_ratio), change hole_ratio, or allow repeats"
     )
 
 
-def _draw(slot: _Slot, attempt: int = 0) -> SolvedInstance:
+def _draw(slot: _Slot, attempt: int = 0) -> _Drawn:
     """Returns a board of the slot's stratum; further attempts are independent of the first."""
     stratum = slot.stratum
     rng = random.Random(derive_seed("mapf board", slot.seed, *astuple(stratum), slot.index, attempt))
@@ -211,7 +223,7 @@ def _draw(slot: _Slot, attempt: int = 0) -> SolvedInstance:
         analysis = analyse(instance)
         found[analysis.status] += 1
         if analysis.truth and analysis.truth.needs_wait(slot.objective) == stratum.needs_wait:
-            return SolvedInstance(instance, analysis.truth)
+            return _Drawn(SolvedInstance(instance, analysis.truth), found[Status.UNDECIDED])
     raise GenerationError(
         f"{stratum} ({slot.objective}): none of {MAX_TRIES} proposals fits; {found.total()} were boards, "
         f"{found[Status.SOLVED]} of them solvable, {found[Status.UNDECIDED]} undecided, 0 of the wanted kind; "
