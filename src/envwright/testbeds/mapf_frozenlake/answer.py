@@ -23,6 +23,9 @@ from envwright.testbeds.mapf_frozenlake.markup import answer_tags, plain, withou
 MOVES: dict[str, Cell] = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1), "WAIT": (0, 0)}
 """What each action word adds to (row, column)."""
 
+_ASKED_CELLS: dict[str, Cell] = {f"({row},{column})": (row, column) for row in range(32) for column in range(32)}
+"""Cells in the spelling that the prompt asks for; other numbers and other spellings take the patterns below."""
+
 _LABEL = re.compile(r"\bagent(?=[\s_#0-9-])[\s_#-]*+(\w++)\s*+:", re.IGNORECASE)
 _AGENT_NUMBER = re.compile(r"[0-9]{1,3}")
 _CELL = re.compile(r"[(\[]\s*+(-?[0-9]{1,9})\s*+,\s*+(-?[0-9]{1,9})\s*+[)\]]")
@@ -69,12 +72,30 @@ def read_answer(text: str, agents: int, truncated: bool = False) -> Plan | Unrea
     closed, opened = answer_tags(spoken)
     if not closed and (opened or truncated):
         return Unreadable("parse_error", "the text ends before its answer is closed")
+    if plan := _plan_as_asked(closed[-1] if closed else spoken, agents):
+        return plan
     blocks = [block for passage in closed or [spoken] for block in _blocks(passage, tagged=bool(closed))]
     if not blocks:
         return Unreadable("parse_error", 'the answer needs a line "Agent 0: ..." for each agent, got none')
     wanted = {str(agent) for agent in range(agents)}
     complete = (block for block in reversed(blocks) if block.keys() == wanted and None not in block.values())
     return _plan(next(complete, blocks[-1]), agents)
+
+
+def _plan_as_asked(passage: str, agents: int) -> Plan | None:
+    """Returns the plan of a passage in exactly the form that the prompt asks for, else None.
+
+    Such a passage is one complete block, so that the tolerant reading below says the same, several times as slowly.
+    """
+    lines = passage.strip().split("\n")
+    labels = [f"Agent {agent}" for agent in range(agents)]
+    parts = [line.partition(": ") for line in lines]
+    if [label for label, _, _ in parts] != labels:
+        return None
+    try:
+        return Plan("cells", tuple(tuple(map(_ASKED_CELLS.__getitem__, cells.split(" -> "))) for _, _, cells in parts))
+    except KeyError:
+        return None
 
 
 def _blocks(passage: str, tagged: bool) -> Iterator[_Block]:
