@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from envwright import redesign
+from envwright.diagnosis.carry import Carry
 from envwright.engineer import Redesign
 from envwright.errors import RecipeError, RunDirectoryError
 from envwright.experiment import resume_run, start_run
@@ -53,9 +55,9 @@ def numbers(store: RunStore) -> dict[str, bytes]:
 
 
 def test_run__trains_and_lets_the_checkpoint_redesign(finished: RunStore) -> None:
-    redesign = finished.read_record("round_00/proposal.json", Redesign)
-    assert redesign.proposal.attempts
-    assert redesign.proposal.context.startswith("You are the environment engineer.")
+    outcome = finished.read_record("round_00/proposal.json", Redesign)
+    assert outcome.proposal.attempts
+    assert outcome.proposal.context.startswith("You are the environment engineer.")
     training = finished.read_record("round_00/training.json", Training)
     assert len(training.groups) == 8
     tasks = finished.read_tasks("round_00/train.parquet")
@@ -68,6 +70,20 @@ def test_run__continues_optimizer_and_log_over_rounds(finished: RunStore) -> Non
     state = finished.read_json("round_01/checkpoint/trainer_state.json")
     assert state["global_step"] == 2 * 4
     assert [row["step"] for row in state["log_history"] if "loss" in row] == list(range(1, 9))
+
+
+def test_run__after_a_rollback_trains_on_from_the_carried_checkpoint(
+    finished: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def first_is_best(mode: str, check: bool, rounds: dict, sources: object) -> Carry:
+        return Carry(round_index=0)
+
+    monkeypatch.setattr(redesign, "decide_carry", first_is_best)
+    store = start(tmp_path / "rolled back", "rounds=3")
+    states = [store.read_json(f"round_0{index}/checkpoint/trainer_state.json") for index in range(3)]
+    assert [state["global_step"] for state in states] == [4, 8, 8]
+    assert states[2]["log_history"][:4] == states[0]["log_history"][:4]
+    assert states[2]["log_history"][4:8] != states[1]["log_history"][4:8]
 
 
 def test_run__twice_gives_the_same_numbers(finished: RunStore, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_history__leaves_out_the_default_configuration_unless_asked():
     }
     assert sections["H0"].count("data_ratio") == 2 * len(TESTBED.sources)
     assert sections["H"].count("data_ratio") == len(TESTBED.sources)
-    assert "round: 0\nsize 3: valid" in sections["H"]
+    assert "round: 0\nsize 3: tasks" in sections["H"]
     assert "round: 1\n3: {data_ratio" in sections["H"]
 
 
@@ -161,7 +161,7 @@ def test_training__tells_rl_details_only_when_full():
 
 def test_failures__name_no_signal_only_where_groups_were_trained():
     rows = context_sections(EVIDENCE, TESTBED, ContextSettings(modules="V1"))["F"].splitlines()
-    signal = {row.partition(":")[0]: "no_signal" in row for row in rows if ": valid" in row}
+    signal = {row.partition(":")[0]: "no_signal" in row for row in rows if ": tasks" in row}
     assert signal == {"size 3": True, "size 5": True, "size 8": True, "size 10": False, "all": True}
 
 

@@ -125,7 +125,7 @@ def test_round_evidence__without_rollouts_lists_every_source_and_renders():
     assert (found.overall.valid_rate, found.overall.mean_tokens) == (0.0, 0.0)
     book = Bookkeeping(round_index=1, rounds=3, epochs=2, samples_per_round=3)
     text = render_context(Evidence(current=found, bookkeeping=book), TESTBED, ContextSettings())
-    assert "size 5: valid 0.00, optimal 0.00, tasks 0" in text
+    assert "size 5: tasks 0, valid 0.00" in text
 
 
 def test_round_evidence__renders_the_wait_split():

@@ -152,7 +152,7 @@ def _failure_rows(past: RoundEvidence, testbed: Testbed[Any]) -> list[str]:
 
 
 def _score(score: Score, testbed: Testbed[Any]) -> str:
-    parts = [f"valid {score.valid_rate:.2f}", f"optimal {score.optimal_rate:.2f}", f"tasks {score.rollouts}"]
+    parts = [f"tasks {score.rollouts}", f"valid {score.valid_rate:.2f}", f"optimal {score.optimal_rate:.2f}"]
     parts += [f"{kind} {score.failures.get(kind, 0)}" for kind in testbed.failure_kinds]
     if score.groups:
         parts.append(f"no_signal {score.no_signal_rate:.2f}")

@@ -9,7 +9,6 @@ from pathlib import Path
 from envwright.errors import RunDirectoryError
 from envwright.miniature.boards import board_lessons
 from envwright.miniature.dialogues import dialogues
-from envwright.miniature.drills import drills
 from envwright.miniature.settings import MiniatureSettings
 from envwright.seeds import derive_seed
 
@@ -38,12 +37,10 @@ def build(output: Path, settings: MiniatureSettings, say: Say = print) -> Path:
     from envwright.miniature.evaluation import evaluate_miniature
     from envwright.miniature.tokenizer import build_tokenizer
     from envwright.miniature.training import (
-        DRILL_SETTINGS,
+        POLISH,
         Architecture,
         SupervisedSettings,
         build_model,
-        encode_drills,
-        encode_pairs,
         train_supervised,
     )
 
@@ -53,8 +50,7 @@ def build(output: Path, settings: MiniatureSettings, say: Say = print) -> Path:
     say(f"writing {settings.dialogues} engineering dialogues")
     lessons = list(dialogues(settings.dialogues, derive_seed("miniature dialogues", settings.seed)))
     say("training the tokenizer")
-    pairs = (*boards[: settings.tokenizer_texts], *lessons[: settings.tokenizer_texts])
-    sample = [text for pair in pairs for text in _turns(pair)]
+    sample = [_chat(pair) for pair in (*boards[: settings.tokenizer_texts], *lessons[: settings.tokenizer_texts])]
     tokenizer = build_tokenizer(sample)
     model = build_model(tokenizer, Architecture(), derive_seed("miniature weights", settings.seed))
     say(
@@ -67,11 +63,10 @@ def build(output: Path, settings: MiniatureSettings, say: Say = print) -> Path:
     def report(step: int, steps: int, loss: float) -> None:
         say(f"step {step}/{steps}  loss {loss:.3f}  {time.monotonic() - started:.0f} s")
 
-    reading = encode_drills(tokenizer, drills(settings.drills, derive_seed("miniature drills", settings.seed)))
     seed = derive_seed("miniature training", settings.seed)
-    train_supervised(model, tokenizer, reading, DRILL_SETTINGS, partial / "work", seed, report)
-    rows = encode_pairs(tokenizer, [*boards, *lessons])
-    train_supervised(model, tokenizer, rows, SupervisedSettings(), partial / "work", seed, report)
+    train_supervised(model, tokenizer, [*boards, *lessons], SupervisedSettings(), partial / "work", seed, report)
+    say("polishing")
+    train_supervised(model, tokenizer, polish_lessons(settings), POLISH, partial / "work", seed, report)
     shutil.rmtree(partial / "work", ignore_errors=True)
     model.save_pretrained(partial)
     tokenizer.save_pretrained(partial)
@@ -84,6 +79,12 @@ def build(output: Path, settings: MiniatureSettings, say: Say = print) -> Path:
     return output
 
 
-def _turns(pair: tuple[str, str]) -> tuple[str, str]:
+def polish_lessons(settings: MiniatureSettings) -> list[tuple[str, str]]:
+    """Returns the fresh lessons of the last pass."""
+    seed = derive_seed("miniature polish", settings.seed)
+    return [*board_lessons(settings.polish, seed), *dialogues(settings.polish, seed)]
+
+
+def _chat(pair: tuple[str, str]) -> str:
     question, answer = pair
-    return f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n", f"{answer}<|im_end|>"
+    return f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n{answer}<|im_end|>"

@@ -1,8 +1,8 @@
 """A compact tokenizer trained on the project's own prompts: a cell, a ratio or a constant phrase is one token.
 
 Byte-level BPE underneath, so any text can be encoded; on top, tokens for ` (r,c)`, ` -> (r,c)`, `0.00`..`1.00`, small
-counts, the labels of a size's row up to its first number, pieces of grid rows, and the text that many prompts share
-between such parts: a prompt of 1,400 characters takes about 40 tokens.
+counts, the labels of a size's row, pieces of grid rows, and the text that many prompts share between such parts: a
+prompt of 1,400 characters takes about 40 tokens.
 """
 
 import re
@@ -31,8 +31,7 @@ _CELL = r"(?: ->)? \(\d,\d\)"
 _RATIO = r"\d\.\d\d"
 _COUNT = r" \d+(?=[,\n])"
 _GRID_ROW = r"(?<=\n)[.H]{3,10}\n"
-_SIZE = r"(?:[3-9]|10)"
-_ROW_LABEL = rf'\n(?:  {_SIZE}:(?: "valid )?|size {_SIZE}:(?: valid )?|{_SIZE}:(?: \{{data_ratio: )?)'
+_ROW_LABEL = r"\n(?:  |size )?(?:[3-9]|10):"
 _SPECIAL = r"<\|[a-z_]+\|>"
 _VARIABLE = re.compile(f"{_CELL}|{_RATIO}|{_COUNT}|{_GRID_ROW}|{_ROW_LABEL}|{_SPECIAL}")
 
@@ -76,8 +75,6 @@ def _values() -> Iterable[str]:
             yield f" -> ({row},{column})"
     for size in SIZES:
         yield from (f"\n{size}:", f"\n  {size}:", f"\nsize {size}:")
-        # One token before the number: a small model finds the number again by the token in front of it.
-        yield from (f"\n{size}: {{data_ratio: ", f'\n  {size}: "valid ', f"\nsize {size}: valid ")
     for count in range(LARGEST_COUNT + 1):
         yield f" {count}"
     for hundredths in range(101):

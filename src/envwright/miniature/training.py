@@ -1,7 +1,7 @@
-"""Supervised training of the miniature: a small Qwen3 on reading drills, then on (prompt, answer) pairs."""
+"""Supervised training of the miniature: a small Qwen3 on (prompt, answer) pairs, loss on the answers alone."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from transformers import (
     TrainingArguments,
 )
 
-from envwright.miniature.drills import Drill
 from envwright.policies.memory import keep_freed_memory
 
 IGNORED_LABEL = -100
@@ -35,18 +34,18 @@ class Architecture(BaseModel):
 
 
 class SupervisedSettings(BaseModel):
-    """One pass over the rows: a linear warm-up, then a cosine to zero."""
+    """One pass over the pairs: a linear warm-up, then a cosine to zero."""
 
     model_config = ConfigDict(frozen=True)
 
     batch_size: int = 16
-    learning_rate: float = 3e-3
+    learning_rate: float = 4e-3
     weight_decay: float = 0.01
     warmup_share: float = 0.03
 
 
-DRILL_SETTINGS = SupervisedSettings(batch_size=64, learning_rate=2e-3, warmup_share=0.15)
-"""Smaller batches learned nothing from the drills in the same time: the gradient of a look-up drowns in their noise."""
+POLISH = SupervisedSettings(learning_rate=1e-3)
+"""The last pass: half of its lessons are dialogues, so that an answer ends where the sizes end."""
 
 
 def build_model(tokenizer: Any, shape: Architecture, seed: int) -> Any:
@@ -84,20 +83,6 @@ def encode_pairs(tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> list[dict[
     return rows
 
 
-def encode_drills(tokenizer: Any, drills: Iterable[Drill]) -> list[dict[str, Any]]:
-    """Returns one row per drill: input_ids, labels (the asked numbers only), length."""
-    rows: list[dict[str, Any]] = []
-    for shown, asked in drills:
-        ids = list(tokenizer(shown, add_special_tokens=False)["input_ids"])
-        labels = [IGNORED_LABEL] * len(ids)
-        for given, number in asked:
-            given_ids, number_ids = tokenizer([given, number], add_special_tokens=False)["input_ids"]
-            ids += given_ids + number_ids
-            labels += [IGNORED_LABEL] * len(given_ids) + number_ids
-        rows.append({"input_ids": ids, "labels": labels, "length": len(ids)})
-    return rows
-
-
 class _Progress(TrainerCallback):
     def __init__(self, report: Callable[[int, int, float], None]) -> None:
         self._report = report
@@ -110,7 +95,7 @@ class _Progress(TrainerCallback):
 def train_supervised(
     model: Any,
     tokenizer: Any,
-    rows: Sequence[dict[str, Any]],
+    pairs: Sequence[tuple[str, str]],
     settings: SupervisedSettings,
     work_dir: Path,
     seed: int,
@@ -119,6 +104,7 @@ def train_supervised(
     """Trains the model in place, one pass; `report` gets (step, steps, loss)."""
     from datasets import Dataset
 
+    rows = encode_pairs(tokenizer, pairs)
     steps = math.ceil(len(rows) / settings.batch_size)
     on_cpu: dict[str, Any] = {} if torch.cuda.is_available() else {"use_cpu": True, "bf16": False}
     arguments = TrainingArguments(
@@ -143,7 +129,7 @@ def train_supervised(
     trainer = Trainer(
         model=model,
         args=arguments,
-        train_dataset=Dataset.from_list(list(rows)),
+        train_dataset=Dataset.from_list(rows),
         data_collator=DataCollatorForSeq2Seq(tokenizer, label_pad_token_id=IGNORED_LABEL),
         callbacks=[_Progress(report)],
     )

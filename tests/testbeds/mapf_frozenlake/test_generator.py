@@ -59,7 +59,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(rows=ROWS, count=st.integers(1, 24), seed=st.integers(), objective=st.sampled_from(Objective))
 def test_generate__meets_every_ratio_exactly(
     rows: list[tuple[int, float, float, float]], count: int, seed: int, objective: Objective

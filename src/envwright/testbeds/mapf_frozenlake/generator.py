@@ -193,9 +193,7 @@ def _mapper(workers: int) -> Generator[Callable[..., Iterator[_Drawn]]]:
         yield partial(pool.map, chunksize=16)
 
 
-def _settle(
-    slot: _Slot, drawn: _Drawn, excluded: frozenset[str], taken: set[str], allow_repeats: bool
-) -> _Drawn:
+def _settle(slot: _Slot, drawn: _Drawn, excluded: frozenset[str], taken: set[str], allow_repeats: bool) -> _Drawn:
     """Returns the board, or the slot's first further one that is neither excluded nor taken."""
     for attempt in range(1, MAX_ATTEMPTS + 1):
         identifier = drawn.board.instance.id
