@@ -137,8 +137,8 @@ def _move_numbers(size: int) -> dict[tuple[Cell, Cell], int]:
     for row, column in cells:
         for other in ((row, column), (row + 1, column), (row, column + 1)):
             if other in cells:
-                move = cells[row, column], cells[other]  # the parser's own tuples, which compare fast
-                numbers[move] = numbers[move[::-1]] = len(numbers)
+                here, there = cells[row, column], cells[other]  # the parser's own tuples, which compare fast
+                numbers[here, there] = numbers[there, here] = len(numbers)
     return numbers
 
 
