@@ -1,7 +1,10 @@
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import envwright.testbeds.mapf_frozenlake.answer as answer_module
 from envwright.testbeds.mapf_frozenlake.answer import (
     MOVES,
     Plan,
@@ -245,12 +248,49 @@ PIECES += [
 ]
 
 
-@given(
-    st.one_of(st.text(), st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=60).map("".join))
-)
+PIECES += [
+    "```",
+    "```json",
+    "Agent 0: (0,0) -> (0,1)",
+    "Agent 1: (2,2)",
+    " -> ",
+    "</answer",
+    "<THINKING>",
+    "\x1c",
+    "\u2028",
+]
+TEXTS = st.text() | st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=60).map("".join)
+
+
+@st.composite
+def near_misses(draw: st.DrawFn) -> str:
+    """An answer in the asked form, with a few slips of the pen: pieces put in, taken out, or set in another's place."""
+    text = draw(walks().map(format_cells))
+    for _ in range(draw(st.integers(0, 3))):
+        start = draw(st.integers(0, len(text)))
+        end = start + draw(st.sampled_from([0, 0, 1, 5]))
+        text = text[:start] + draw(st.sampled_from(["", *PIECES])) + text[end:]
+    return text
+
+
+@given(TEXTS)
 def test_read_answer__of_any_text_is_a_plan_for_all_agents_or_a_reason(text: str):
     answer = read_answer(text, 2)
     assert len(answer.steps) == 2 if isinstance(answer, Plan) else answer.reason
+
+
+@given(TEXTS | near_misses(), st.integers(1, 5), st.booleans())
+def test_read_answer__says_the_same_with_and_without_its_short_cut(text: str, agents: int, truncated: bool):
+    shortened = read_answer(text, agents, truncated)
+    with patch.object(answer_module, "_plan_as_asked", return_value=None):
+        assert read_answer(text, agents, truncated) == shortened
+
+
+@given(walks())
+def test_read_answer__takes_its_short_cut_for_the_form_that_the_prompt_asks_for(paths: Paths):
+    common = tuple(tuple((row % 32, column % 32) for row, column in path) for path in paths)
+    with patch.object(answer_module, "_blocks", side_effect=AssertionError("the slow way was taken")):
+        assert read_answer(format_cells(common), len(common)) == Plan("cells", common)
 
 
 MEGABYTE = 1_000_000
@@ -271,6 +311,11 @@ REPEATED = [
     "</think>",
 ]
 REPEATED += [
+    "```",
+    "```json\n",
+    "<think><answer>",
+    "<answer><think>",
+    "</answer><answer>",
     "<",
     " ",
     "\n",
@@ -288,6 +333,10 @@ REPEATED += [
     "RIGHT ",
     "->",
     "\u0300",
+    "1234567890",
+    "Agent 0: (0,0) -> ",
+    " -> (0,0)",
+    "Agent 0: (0,0)\nAgent 0: (0,1)\n",
 ]
 
 
@@ -295,6 +344,12 @@ REPEATED += [
 def test_read_answer__of_a_repetitive_megabyte_ends(piece: str):
     half = piece * (MEGABYTE // 2 // len(piece))  # a reader of quadratic work would take 10^11 steps and more
     assert isinstance(read_answer(f"{half}\n<answer>Agent 0: {half}x</answer>", 2), Unreadable)
+
+
+@pytest.mark.parametrize("tags", ["", "<answer>", "</answer>", "<think>", "</think>", "```\n", "<answer></answer>"])
+def test_read_answer__of_a_megabyte_of_contradictory_blocks_takes_the_last(tags: str):
+    blocks = f"{tags}{OTHER}\n" * (MEGABYTE // 50)
+    assert read_answer(f"{blocks}</think>{format_cells(PATHS)}", 2) == CELLS
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,55 @@ def test_verify_text__adds_the_parts_of_the_reward(text: str, objective: Objecti
     assert verify(text, objective=objective).reward == pytest.approx(reward)
 
 
+CELLS = "Agent 0: (0,0) -> (0,1) -> (0,2)\nAgent 1: (2,0) -> (2,1)"
+JSON = '{"0": [[0,0],[0,1],[0,2]], "1": [[2,0],[2,1]]}'
+
+
+@pytest.mark.parametrize(
+    ("text", "failure"),
+    [
+        (f"<think>{BROKEN}</think>{CELLS}", None),
+        (f"<think><answer>{BROKEN}</answer></think><answer>{CELLS}</answer>", None),
+        (f"{BROKEN}</think>{CELLS}", None),
+        (f"<think>{CELLS}</think>{BROKEN}", "out_of_bounds"),
+        (f"<think>{CELLS}", "parse_error"),
+        (f"<answer>{CELLS}</answer></think>Done.", "parse_error"),
+        (f"<think>a<think>b</think>{BROKEN}</think>{CELLS}", None),
+        (f"```\n{CELLS}\n```", None),
+        (f"Here it is:\n```text\n{OPTIMAL}\n```\nBoth arrive.", None),
+        (f"```\n{BROKEN}\n```", "out_of_bounds"),
+        (f"```\n{CELLS}\n```\n```\n{BROKEN}\n```", "out_of_bounds"),
+        (JSON, None),
+        (f"```json\n{JSON}\n```", None),
+        (f"<answer>{JSON}</answer>", None),
+        (f"{BROKEN}\n{JSON}", None),
+        (f"{JSON}\n{BROKEN}", "out_of_bounds"),
+        (JSON.replace("[2,0],", "[2,2],"), "wrong_start"),
+        ('{"0": [[0,0],[0,1],[0,2]]}', "wrong_agent_count"),
+        ('{"0": "RIGHT, RIGHT", "1": "RIGHT"}', "parse_error"),
+        (CELLS.replace("->", "→"), None),
+        (CELLS.replace(" -> ", "⇒"), None),
+        (CELLS.replace("->", "➡️"), None),
+        (CELLS.replace("(0,1) ->", "→ → (0,1) →"), None),
+        (CELLS.replace("->", "→").replace("(0,1)", "(1,1)"), "illegal_move"),
+        (f"<answer>{BROKEN}</answer><answer>{CELLS}</answer>", None),
+        (f"<answer>{CELLS}</answer><answer>{BROKEN}</answer>", "out_of_bounds"),
+        (f"<answer>{CELLS}\n{CELLS}</answer>", None),
+        (f"<answer>{BROKEN}\n{CELLS}</answer>", None),
+        (f"<answer>{CELLS}\nAgent 0: RIGHT</answer>", None),
+        (f"<answer>{CELLS}\nAgent 1: (2,0) -> (2,1)\nAgent 0: (0,0)</answer>", "goal_not_reached"),
+        (f"{CELLS}\nNo, wait.\n{BROKEN}", "out_of_bounds"),
+        (f"{BROKEN}\nNo, wait.\n{CELLS}", None),
+        (f"{BROKEN}\nNo, wait. <answer>{CELLS}", "parse_error"),
+        (f"{CELLS}\nAgent 2: (0,0)", "wrong_agent_count"),
+        ("Agent 0: (0,0) -> (0,1) -> (0,2)\nAgent 1: RIGHT", "parse_error"),
+    ],
+)
+def test_verify_text__of_answers_in_every_dress(text: str, failure: str | None):
+    verdict = verify(text)
+    assert (verdict.failure, verdict.optimal) == (failure, failure is None)
+
+
 def test_verify_text__uses_the_recipes_weights():
     weights = RewardWeights(parsed=0.0, valid=1.0, optimal=0.5)
     assert verify_text(BOARD, OPTIMAL, False, Objective.SUM_OF_COSTS, weights).reward == 1.5

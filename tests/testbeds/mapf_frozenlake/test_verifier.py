@@ -1,8 +1,11 @@
 from collections import Counter
+from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naive_judge import naive_costs, naive_faults
 
 from envwright.testbeds.mapf_frozenlake.answer import MOVES, Plan
 from envwright.testbeds.mapf_frozenlake.instance import Cell, Instance, Paths
@@ -134,8 +137,9 @@ def test_judge__allows_following_and_rotation():
         assert judge(instance, cells(*([a, b] for a, b in zip(starts, goals, strict=True)))).sum_of_costs == count
 
 
+FAR = st.sampled_from([-(10**9), -5, 31, 32, 10**9])
 STEPS = st.sampled_from([*MOVES, "STAY"])
-NEAR = st.tuples(st.integers(-1, 4), st.integers(-1, 4))
+NEAR = st.tuples(st.integers(-1, 4), st.integers(-1, 4)) | st.tuples(FAR, FAR)
 
 
 @st.composite
@@ -167,30 +171,15 @@ def test_judge__calls_any_plan_valid_or_names_its_failures_once_each_in_time_ord
 
 
 @given(boards_with_plans())
-def test_judge__of_any_plan_agrees_with_a_plain_replay(drawn: tuple[Instance, Plan]):
-    assert judge(*drawn).valid == replay_is_legal(*drawn)
+def test_judge__of_any_plan_finds_what_the_rules_taken_word_by_word_find(drawn: tuple[Instance, Plan]):
+    assert_judged_word_by_word(*drawn)
 
 
-def replay_is_legal(instance: Instance, plan: Plan) -> bool:
-    """The rules once more, as one set of allowed cells per agent and step."""
-    horizon = max(map(len, plan.steps))
-    now = list(instance.starts)
-    if plan.form == "cells" and any(steps[:1] != (start,) for steps, start in zip(plan.steps, now, strict=True)):
-        return False
-    for time in range(1 if plan.form == "cells" else 0, horizon):
-        before, now = now, list(now)
-        for agent, steps in enumerate(plan.steps):
-            around = {word: (before[agent][0] + r, before[agent][1] + c) for word, (r, c) in MOVES.items()}
-            step = steps[time] if time < len(steps) else "WAIT"
-            target = around.get(step) if isinstance(step, str) else step
-            on_ice = target in around.values() and target not in instance.holes and {*(target or ())} <= {0, 1, 2, 3}
-            if target is None or not on_ice:
-                return False
-            now[agent] = target
-        moved = [(a, b) for a, b in zip(before, now, strict=True) if a != b]
-        if len(set(now)) < len(now) or any((b, a) in moved for a, b in moved):
-            return False
-    return now == list(instance.goals)
+def assert_judged_word_by_word(instance: Instance, plan: Plan) -> None:
+    judgement = judge(instance, plan)
+    assert [(fault.kind, fault.time, fault.agents) for fault in judgement.faults] == naive_faults(instance, plan)
+    costs = None if judgement.faults else naive_costs(instance, plan)
+    assert (judgement.sum_of_costs, judgement.makespan, judgement.waits) == (costs or (None, None, None))
 
 
 @st.composite
@@ -208,11 +197,64 @@ def legal_plans(draw: st.DrawFn) -> tuple[Instance, Paths]:
     return Instance(4, instance.holes, instance.starts, tuple(states[-1])), paths
 
 
+@st.composite
+def mutants(draw: st.DrawFn) -> tuple[Instance, Plan]:
+    """A board with a legal plan in either form, after a few of the slips that models make."""
+    instance, paths = draw(legal_plans())
+    form = draw(st.sampled_from(["cells", "actions"]))
+    steps: list[list[Any]] = [list(path) if form == "cells" else words_of(path) for path in paths]
+    for _ in range(draw(st.integers(0, 3))):
+        path = draw(st.sampled_from(steps))
+        one, other = (draw(st.integers(0, max(len(path) - 1, 0))) for _ in range(2))
+        wait = path[one : one + 1] if form == "cells" else ["WAIT"]
+        match draw(st.sampled_from(["drop", "wait", "swap", "change", "truncate", "extend"])):
+            case "drop":
+                del path[one : one + 1]
+            case "wait":
+                path[one:one] = wait
+            case "swap" if path:
+                path[one], path[other] = path[other], path[one]
+            case "change":
+                path[one : one + 1] = [draw(STEPS if form == "actions" else NEAR)]
+            case "truncate":
+                del path[one:]
+            case _:
+                path += [draw(STEPS) if form == "actions" else draw(NEAR), *reversed(path)]
+    return instance, Plan(form, tuple(map(tuple, steps)))
+
+
+def words_of(path: tuple[Cell, ...]) -> list[str]:
+    words = {move: word for word, move in MOVES.items()}
+    return [words[c - a, d - b] for (a, b), (c, d) in pairwise(path)]
+
+
+@given(mutants())
+def test_judge__of_a_mutated_plan_finds_what_the_rules_taken_word_by_word_find(drawn: tuple[Instance, Plan]):
+    assert_judged_word_by_word(*drawn)
+
+
+@pytest.mark.parametrize("size", [31, 32, 33, 40])
+def test_judge__holds_to_the_rules_on_boards_of_any_size(size: int):
+    edge = size - 1
+    rows = ["." * size] * size
+    instance = Instance.from_rows(rows, [[edge, edge - 2], [edge, edge]], [[edge, edge], [edge - 1, edge]])
+    for plan in (
+        actions("RIGHT RIGHT", "UP"),
+        actions("RIGHT RIGHT", "RIGHT UP"),
+        actions("RIGHT WAIT RIGHT", "LEFT RIGHT UP"),
+        actions("RIGHT", "LEFT"),
+        actions("RIGHT RIGHT", "WAIT LEFT"),
+        cells([(edge, edge - 2), (edge, edge)], [(edge, edge), (edge - 1, edge)]),
+    ):
+        assert_judged_word_by_word(instance, plan)
+    assert judge(instance, actions("RIGHT RIGHT", "UP")).valid
+
+
 @given(legal_plans(), st.data())
 def test_judge__catches_each_kind_of_mutation(drawn: tuple[Instance, Paths], data: st.DataObject):
     instance, paths = drawn
     assert judge(instance, Plan("cells", paths)).valid
-    assert replay_is_legal(instance, Plan("cells", paths))
+    assert not naive_faults(instance, Plan("cells", paths))
     agent = data.draw(st.integers(0, instance.agents - 1))
     time = data.draw(st.integers(1, len(paths[0]) - 1))
     path = paths[agent]

@@ -23,8 +23,8 @@ from envwright.testbeds.mapf_frozenlake.markup import answer_tags, plain, withou
 MOVES: dict[str, Cell] = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1), "WAIT": (0, 0)}
 """What each action word adds to (row, column)."""
 
-_ASKED_CELLS: dict[str, Cell] = {f"({row},{column})": (row, column) for row in range(32) for column in range(32)}
-"""Cells in the spelling that the prompt asks for; other numbers and other spellings take the patterns below."""
+CELLS: dict[str, Cell] = {f"({row},{column})": (row, column) for row in range(32) for column in range(32)}
+"""The common cells by the spelling that the prompt asks for; other cells and spellings take the patterns below."""
 
 _LABEL = re.compile(r"\bagent(?=[\s_#0-9-])[\s_#-]*+(\w++)\s*+:", re.IGNORECASE)
 _AGENT_NUMBER = re.compile(r"[0-9]{1,3}")
@@ -87,13 +87,12 @@ def _plan_as_asked(passage: str, agents: int) -> Plan | None:
 
     Such a passage is one complete block, so that the tolerant reading below says the same, several times as slowly.
     """
-    lines = passage.strip().split("\n")
-    labels = [f"Agent {agent}" for agent in range(agents)]
-    parts = [line.partition(": ") for line in lines]
-    if [label for label, _, _ in parts] != labels:
+    parts = [line.partition(": ") for line in passage.strip().split("\n")]
+    if [label for label, _, _ in parts] != [f"Agent {agent}" for agent in range(agents)]:
         return None
+    cell = CELLS.__getitem__
     try:
-        return Plan("cells", tuple(tuple(map(_ASKED_CELLS.__getitem__, cells.split(" -> "))) for _, _, cells in parts))
+        return Plan("cells", tuple([tuple(map(cell, steps.split(" -> "))) for _, _, steps in parts]))
     except KeyError:
         return None
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -120,7 +121,7 @@ class MapfFrozenLake(Testbed[MapfKnobs]):
 
     def verify(self, task: Task, completion: Completion) -> Verdict:
         """Returns the verdict on any text; never raises for what the text holds."""
-        board = SolvedInstance.from_json(task.payload)
+        board = _board(task.payload)
         return verify_text(board, completion.text, completion.truncated, self.settings.objective, self.settings.reward)
 
     def mixture(self, knobs: Mapping[str, float]) -> dict[str, dict[str, float]]:
@@ -153,6 +154,12 @@ class MapfFrozenLake(Testbed[MapfKnobs]):
             data_ratio=1.0 / len(self.sources), hole_ratio=NEUTRAL_HOLE_RATIO, wait_ratio=NEUTRAL_WAIT_RATIO
         )
         return Configuration[MapfKnobs](sources=dict.fromkeys(self.sources, knobs))
+
+
+@lru_cache(maxsize=1024)
+def _board(payload: str) -> SolvedInstance:
+    """Returns the board of a payload, which every answer of its group and every round of validation asks for again."""
+    return SolvedInstance.from_json(payload)
 
 
 def _takes_its_turn(index: int, share: float) -> bool:

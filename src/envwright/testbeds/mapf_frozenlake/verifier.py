@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from typing import cast
 
-from envwright.testbeds.mapf_frozenlake.answer import MOVES, Plan
+from envwright.testbeds.mapf_frozenlake.answer import CELLS, MOVES, Plan
 from envwright.testbeds.mapf_frozenlake.instance import Cell, Instance, Paths
 
 FOLDED: dict[str, str] = {
@@ -22,9 +23,6 @@ FOLDED: dict[str, str] = {
 """Each failure, in the order of checks within a step, and the kind of the paper that it folds to."""
 
 FAILURES: tuple[str, ...] = tuple(FOLDED)
-
-_TABULATED = 32
-"""Rows and columns of a board whose moves are kept in a table; what lies beyond is only judged more slowly."""
 
 
 @dataclass(frozen=True)
@@ -76,67 +74,72 @@ def judge(instance: Instance, plan: Plan) -> Judgement:
         first.setdefault(fault.kind, fault)
     if first:
         return Judgement(False, tuple(first.values()), paths=paths)
-    arrivals = [_arrival(path, goal) for path, goal in zip(paths, instance.goals, strict=True)]
+    arrivals = [*map(_arrival, paths, instance.goals)]
     return Judgement(True, (), sum(arrivals), max(arrivals), paths)
 
 
 def _paths(instance: Instance, plan: Plan) -> Paths:
-    return tuple(_path(start, steps) for start, steps in zip(instance.starts, plan.steps, strict=True))
+    if plan.form == "actions":
+        return tuple(map(_walk, instance.starts, plan.steps))
+    return tuple([cells or (start,) for start, cells in zip(instance.starts, cast("Paths", plan.steps), strict=True)])
 
 
-def _path(start: Cell, steps: tuple[Cell | str, ...]) -> tuple[Cell, ...]:
-    cells: list[Cell] = []
-    for step in steps:
-        if isinstance(step, str):
-            cells = cells or [start]
-            row, column = MOVES.get(step, (0, 0))
-            cells.append((cells[-1][0] + row, cells[-1][1] + column))
-        else:
-            cells.append(step)
-    return tuple(cells) or (start,)
+def _walk(start: Cell, words: Sequence[Cell | str]) -> tuple[Cell, ...]:
+    moves = [MOVES.get(str(word), (0, 0)) for word in words]
+    return tuple(accumulate(moves, lambda cell, move: (cell[0] + move[0], cell[1] + move[1]), initial=start))
 
 
 def _faults(instance: Instance, plan: Plan, paths: Paths) -> Iterator[Fault]:
     """Yields every fault, ordered by time and then by the order of checks."""
     last = max(map(len, paths)) - 1
-    paths = tuple(path + path[-1:] * (last + 1 - len(path)) for path in paths)
+    paths = tuple([path + path[-1:] * (last + 1 - len(path)) for path in paths])
+    unknown = _unknown_words(plan)
     if plan.form == "cells":
-        yield from _named("wrong_start", 0, [i for i, s in enumerate(plan.steps) if s[:1] != (instance.starts[i],)])
-    for time in _doubtful_times(instance, plan, paths):
+        wrong = [i for i, start in enumerate(instance.starts) if plan.steps[i][:1] != (start,)]
+        yield from _named("wrong_start", 0, wrong)
+    for time in sorted({*unknown, *_doubtful_times(instance, paths)}):
         before, now = [path[max(time - 1, 0)] for path in paths], [path[time] for path in paths]
-        unknown = [i for i, steps in enumerate(plan.steps) if _is_unknown(plan, steps, time)]
-        yield from _step_faults(instance, time, before, now, unknown)
-    yield from _named("goal_not_reached", last, [i for i, path in enumerate(paths) if path[-1] != instance.goals[i]])
+        yield from _step_faults(instance, time, before, now, unknown.get(time, ()))
+    yield from _named("goal_not_reached", last, [i for i, goal in enumerate(instance.goals) if paths[i][-1] != goal])
 
 
-def _doubtful_times(instance: Instance, plan: Plan, paths: Paths) -> Iterator[int]:
-    """Yields the times that need a closer look; at all others every agent has a cell and a move of its own, none bad.
+def _unknown_words(plan: Plan) -> dict[int, list[int]]:
+    """Returns, for each time at which a word is no action, the agents that gave one."""
+    agents: dict[int, list[int]] = {}
+    for agent, words in enumerate(plan.steps if plan.form == "actions" else ()):
+        for time, word in enumerate(words, start=1):
+            if word not in MOVES:
+                agents.setdefault(time, []).append(agent)
+    return agents
+
+
+def _doubtful_times(instance: Instance, paths: Paths) -> list[int]:
+    """Returns the times that need a closer look; at all others every agent has a cell and a move of its own, none bad.
 
     Most steps of most plans break no rule, and one look at all agents at once is several times as fast as each check.
     """
-    number = _move_numbers(min(instance.size, _TABULATED)).get
-    moves = [map(number, pairwise((path[0], *path))) for path in paths]
-    bad = {None, *instance.holes}
-    unknown = {time for steps in plan.steps for time in range(1, len(steps) + 1) if _is_unknown(plan, steps, time)}
-    for time, taken in enumerate(map(set[Cell | int | None], zip(*paths, *moves, strict=True))):
-        if len(taken) < 2 * len(paths) or not bad.isdisjoint(taken) or time in unknown:
-            yield time
+    number = _move_numbers(instance.size).get
+    moves = [map(number, zip((path[0], *path), path, strict=False)) for path in paths]
+    is_apart = {None, *instance.holes}.isdisjoint
+    distinct = 2 * len(paths)
+    states = map(set, zip(*paths, *moves, strict=True))
+    return [time for time, taken in enumerate(states) if len(taken) < distinct or not is_apart(taken)]
 
 
-@lru_cache(maxsize=_TABULATED)
+@lru_cache(maxsize=16)
 def _move_numbers(size: int) -> dict[tuple[Cell, Cell], int]:
-    """Returns a number for each move and wait on a board without holes; a move and the opposite one share theirs."""
-    cells = [(row, column) for row in range(size) for column in range(size)]
+    """Returns a number for each move and wait on a board without holes; a move and the opposite one share theirs.
+
+    What lies beyond the common cells has no number, so that it is looked at closely.
+    """
+    cells = {cell: cell for cell in CELLS.values() if max(cell) < size}
     numbers: dict[tuple[Cell, Cell], int] = {}
     for row, column in cells:
         for other in ((row, column), (row + 1, column), (row, column + 1)):
-            if max(other) < size:
-                numbers[(row, column), other] = numbers[other, (row, column)] = len(numbers)
+            if other in cells:
+                here, there = cells[row, column], cells[other]  # the parser's own tuples, which compare fast
+                numbers[here, there] = numbers[there, here] = len(numbers)
     return numbers
-
-
-def _is_unknown(plan: Plan, steps: Sequence[Cell | str], time: int) -> bool:
-    return plan.form == "actions" and 1 <= time <= len(steps) and steps[time - 1] not in MOVES
 
 
 def _step_faults(
