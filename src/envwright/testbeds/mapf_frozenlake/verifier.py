@@ -119,7 +119,7 @@ def _doubtful_times(instance: Instance, paths: Paths) -> list[int]:
     Most steps of most plans break no rule, and one look at all agents at once is several times as fast as each check.
     """
     number = _move_numbers(instance.size).get
-    moves = [map(number, zip((path[0], *path), path, strict=False)) for path in paths]
+    moves = [map(number, zip(path[:1] + path, path, strict=False)) for path in paths]
     is_apart = {None, *instance.holes}.isdisjoint
     distinct = 2 * len(paths)
     states = map(set, zip(*paths, *moves, strict=True))
