@@ -63,7 +63,7 @@ def toy_run(path: Path, source: RunStore | None = None, proposals_before: int = 
     if source:
         share(source, store)
     loop = toy_loop(store, trainer)
-    loop.engineer.load_state_dict({"proposals": proposals_before})  # makes another engineer of it
+    loop.redesigner.engineer.load_state_dict({"proposals": proposals_before})  # makes another engineer of it
     loop.run()
     return store, trainer
 
