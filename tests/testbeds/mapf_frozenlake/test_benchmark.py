@@ -98,3 +98,12 @@ def test_read_benchmark__of_a_missing_empty_or_binary_file_is_one_clear_error(tm
         path.write_bytes(content)
     with pytest.raises(DataFileError, match=r"benchmark\.jsonl"):
         read_benchmark(path)
+
+
+def test_benchmark_set__is_the_frozen_one():
+    part = benchmark_set(agents=(3,), sizes=(5, 6))
+    data = "".join(board.to_json() + "\n" for board in part).encode()
+    assert len(part) == 300
+    assert hashlib.sha256(data).hexdigest() == "8b5b6d3c9e466bacabccbcbc16149ff3688b78413410a64f18371de96f97ba3e", (
+        "these boards of the frozen benchmark have changed: mend that, or freeze it anew (FROZEN_SHA256)"
+    )
