@@ -115,3 +115,19 @@ def test_render__before_any_run_is_finished() -> None:
     text = render(summarise([Run(load_recipe("cpu"), Path("nowhere"))], [RunResult(SeedResult(seed=0))], None))
     assert "No run is finished yet." in text
     assert "| cpu | F+G+H+T | checkpoint | 0 of 1 | - |" in text
+
+
+@pytest.mark.parametrize(
+    ("engineer", "name"),
+    [
+        ("{kind: llm}", "checkpoint"),
+        ("{kind: llm, model: base}", "base model"),
+        ("{kind: llm, model: checkpoint, checkpoint: {model: miniature}}", "other checkpoint"),
+        ("{kind: llm, model: endpoint, endpoint: {base_url: 'http://localhost/v1', model: m}}", "endpoint"),
+        ("{kind: keep}", "keep"),
+    ],
+)
+def test_summarise__names_every_engineer_a_recipe_may_seat(engineer: str, name: str) -> None:
+    run = Run(load_recipe("cpu", [f"engineer={engineer}"]), Path("run"))
+    (row,) = summarise([run], [RunResult(SeedResult(seed=0))], None).rows
+    assert row.engineer == name

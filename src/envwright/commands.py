@@ -147,14 +147,20 @@ def write_benchmark_file(
 
     with Progress() as progress:
         bar = progress.add_task("drawing and solving boards", total=None)
+        undecided = 0
+
+        def report(done: int, left_out: int) -> None:
+            nonlocal undecided
+            undecided = left_out
+            progress.update(bar, completed=done)
+
         chosen = benchmark_set(
             agents=agents or tuple(SIZES_BY_AGENTS),
             sizes=sizes or tuple(range(3, 11)),
             per_cell=per_cell,
             workers=workers,
-            on_board=lambda done, undecided: progress.update(bar, completed=done, undecided=undecided),
+            on_board=report,
         )
-        undecided = progress.tasks[bar].fields.get("undecided", 0)
     checksum = write_benchmark(output, chosen)
     print(f"{len(chosen)} boards, sha256 {checksum}; {undecided} candidates were left out, undecided within the budget")
     if not (agents or sizes) and per_cell == BOARDS_PER_CELL:

@@ -15,7 +15,6 @@ from typing import Any
 from envwright.configuration import Configuration, format_table
 from envwright.diagnosis.carry import Carry
 from envwright.diagnosis.evidence import round_evidence
-from envwright.diagnosis.setbacks import setback_note
 from envwright.policy import Sampling
 from envwright.redesign import Redesigner
 from envwright.rollout import collect_rollouts
@@ -96,8 +95,8 @@ class Loop:
             )
             store.write_record(f"{name}/evidence.json", evidence)
         carry = self.redesigner.carry(index)
-        for setback in carry.notes:
-            self.watch.fell_back(setback_note(setback, self.testbed.source_word))
+        for note in self.redesigner.notes(carry):
+            self.watch.fell_back(note)
         if index + 1 < self.settings.rounds:
             self._redesign(index, carry)
         if not store.has(f"{name}/done"):

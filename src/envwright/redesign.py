@@ -46,12 +46,9 @@ class Redesigner:
         """Returns which checkpoint is carried on after a validated round, decided once and kept as a file."""
         file = f"{round_name(index)}/carry.json"
         if not self.store.has(file):
-            rounds = {
-                past: self.store.read_rollouts(f"{round_name(past)}/rollouts.parquet") for past in range(index + 1)
-            }
-            carry = decide_carry(self.carry_mode, self.check_forgetting, rounds, self.sources)
-            for setback in carry.notes:
-                self.store.event("guardrail", where=round_name(index), note=setback_note(setback, self.source_word))
+            carry = self._decide(index)
+            for note in self.notes(carry):
+                self.store.event("guardrail", where=round_name(index), note=note)
             self.store.write_record(file, carry)
         return self.store.read_record(file, Carry)
 
@@ -83,13 +80,22 @@ class Redesigner:
 
     def evidence(self, index: int, carry: Carry) -> Evidence:
         """Returns what the engineer may know after a round."""
-        return read_evidence(
-            self.store, index, self.bookkeeping, [setback_note(s, self.source_word) for s in carry.notes]
+        *earlier, current = (
+            self.store.read_record(f"{round_name(past)}/evidence.json", RoundEvidence) for past in range(index + 1)
+        )
+        return Evidence(
+            current=current,
+            earlier=tuple(earlier),
+            bookkeeping=self.bookkeeping.model_copy(update={"round_index": index}),
+            notes=self.notes(carry),
         )
 
+    def notes(self, carry: Carry) -> tuple[str, ...]:
+        """Returns what people, the log and the engineer are told, one line per setback."""
+        return tuple(setback_note(setback, self.source_word) for setback in carry.notes)
 
-def read_evidence(store: RunStore, index: int, bookkeeping: Bookkeeping, notes: Sequence[str]) -> Evidence:
-    """Returns the evidence of a finished round and the rounds before it."""
-    rounds = [store.read_record(f"{round_name(past)}/evidence.json", RoundEvidence) for past in range(index + 1)]
-    current = bookkeeping.model_copy(update={"round_index": index})
-    return Evidence(current=rounds[-1], earlier=tuple(rounds[:-1]), bookkeeping=current, notes=tuple(notes))
+    def _decide(self, index: int) -> Carry:
+        if self.carry_mode == "last" and not self.check_forgetting:
+            return Carry(round_index=index)  # whatever the answers were, so they need not be read
+        rounds = {past: self.store.read_rollouts(f"{round_name(past)}/rollouts.parquet") for past in range(index + 1)}
+        return decide_carry(self.carry_mode, self.check_forgetting, rounds, self.sources)

@@ -131,5 +131,5 @@ def _context(recipe: Recipe) -> str:
 
 def _engineer(recipe: Recipe) -> str:
     """Returns who redesigns; a language model by the policy it is."""
-    names = {"policy": "checkpoint", "base": "base model"}
+    names = {"policy": "checkpoint", "base": "base model", "checkpoint": "other checkpoint", "endpoint": "endpoint"}
     return names[recipe.engineer.model] if recipe.engineer.kind == "llm" else recipe.engineer.kind

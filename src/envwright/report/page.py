@@ -117,8 +117,7 @@ def _heat(value: float, peak: float) -> str:
 
 
 def _redesigns(run: RunData) -> str:
-    word = "size" if run.recipe.testbed.kind == "mapf_frozenlake" else "source"
-    parts = [_redesign(stage, word) for stage in run.stages if stage.redesign]
+    parts = [_redesign(stage, source_word(run)) for stage in run.stages if stage.redesign]
     return f"<h2>The engineer</h2>{''.join(parts)}" if parts else ""
 
 
@@ -128,7 +127,7 @@ def _candidate(candidate: Candidate) -> str:
     return f"{candidate.number}: {outcome}{cost}{' (kept)' if candidate.chosen else ''}"
 
 
-def _redesign(stage: Stage, source_word: str) -> str:
+def _redesign(stage: Stage, word: str) -> str:
     redesign = stage.redesign
     assert redesign is not None
     proposal = redesign.proposal
@@ -137,7 +136,7 @@ def _redesign(stage: Stage, source_word: str) -> str:
         f"<li>{escape(c.source)}.{escape(c.knob)}: {c.proposed:.3g} &rarr; {c.became:.3g} ({escape(c.reason)})</li>"
         for c in redesign.corrections
     )
-    notes = "".join(f"<li>{escape(setback_note(setback, source_word))}</li>" for setback in stage.setbacks)
+    notes = "".join(f"<li>{escape(setback_note(setback, word))}</li>" for setback in stage.setbacks)
     candidates = "".join(f"<li>{escape(_candidate(candidate))}</li>" for candidate in proposal.candidates)
     answers = "".join(
         f"<p>answer {number}: {escape('unusable: ' + attempt.error) if attempt.error else 'usable'}, "
